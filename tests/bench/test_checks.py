@@ -35,7 +35,7 @@ REFERENCE = "best = df.sort_values('a')\nmean = 2.0"
 ITEM = Item("one", "Sort it.", setup=(SETUP,), reference=(REFERENCE,))
 CELLS = (
     SampleCell("c1", "agent", "best = df.sort_values('a')\nprint('sorted', len(best))"),
-    SampleCell("c2", "agent", "mean = 2.0\nopen('out.txt', 'w').write('done')"),
+    SampleCell("c2", "agent", "mean = 2.0\nmax = 7\nopen('out.txt', 'w').write('done')"),
 )
 
 
@@ -74,6 +74,7 @@ PASSING: tuple[Check, ...] = (
     File("other.txt", is_there=False),
     Stdout("sorted 3"),
     Assertion("assert best.shape == (3, 2)"),
+    Assertion("assert max == 7 and min(best.a) == 1"),
     Solution("assert best.shape == (3, 2)", shares_variables=True),
     NamespaceIntact(),
 )

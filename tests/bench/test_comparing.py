@@ -193,7 +193,7 @@ def test_an_analyst_tells_these_apart(actual: Any, expected: Any, options: dict[
     ("options", "why"),
     [
         ({"tolerance": 1, "relative_tolerance": 1}, "one or the other"),
-        ({"tolerence": 1}, "did you mean 'tolerance'"),
+        ({"tolerances": 1}, "did you mean 'tolerance'"),
         ({"tolerance": "a"}, "not a number"),
         ({"relative_tolerance": -1}, "not a number from 0 on"),
     ],

@@ -98,7 +98,7 @@ checks:
     holds: b
   - variable: y
     equals: 1
-    tolerence: 2
+    tolerances: 2
   - variable: z
     equals: 1
     tolerance: 2
@@ -121,7 +121,7 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
         "'step_limit' is -1",
         "needs either equals or expression",
         "{'vairable': 'total'} is no check; did you mean 'variable'?",
-        "'tolerence' is no key; did you mean 'tolerance'?",
+        "'tolerances' is no key; did you mean 'tolerance'?",
         "tolerance and relative_tolerance",
         "'expect' is no key",
         "the check 'answer' is wrong",

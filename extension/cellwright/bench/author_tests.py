@@ -195,14 +195,16 @@ class AuthorTest:
         names = [name for name in sorted(_names_in(program)) if self._is_the_agents(name)]
         values = self.ask(ask="values", names=names)["values"] if names else {}
         for name, data in values.items():
+            if hasattr(builtins, name) and _is_no_data(data):
+                continue  # a number may be called max, but nothing else is max
             self._space[name] = restore(data, functools.partial(self._make, name=name))
         for name in set(names) - set(values):
             if name not in self._options["given"]:
                 self._space.pop(name, None)  # the agent has deleted it
 
     def _is_the_agents(self, name: str) -> bool:
-        """Whether the test means the agent's: never a function of Python's own or of the setup."""
-        if hasattr(builtins, name) or name in self._options["given"]:
+        """Whether the test means the agent's: never a function or module of the setup."""
+        if name.startswith("__") or name in self._options["given"]:
             return False
         own = self._space.get(name)
         is_tool = callable(own) or isinstance(own, types.ModuleType)
@@ -259,6 +261,10 @@ class AuthorTest:
         )
         for name, data in reply["values"].items():
             target[name] = restore(data, self._make)
+
+
+def _is_no_data(data: Any) -> bool:
+    return isinstance(data, dict) and data["kind"] in ("object", "module")
 
 
 def _is_own_name(name: str) -> bool:

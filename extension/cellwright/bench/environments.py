@@ -26,6 +26,7 @@ from cellwright.bench.suites import Item
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.sample import SampleCell
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.kernels.forking import hidden_files
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import (
     NOT_ASKED,
@@ -124,6 +125,7 @@ def start_local(
 
     def start() -> FreshKernel:
         hide_files(hidden)
+        hidden_files.set(hidden)
         process.start(str(cwd), env)
         return FreshKernel.opened(process)
 
@@ -264,8 +266,9 @@ class Room:
         except (CheckError, KernelError, ValueError):
             return ("the kernel does not say",)
         kept = {name: now.get(name) for name in self.works}
-        shadows = [name for name in now if name.startswith("module ") and name not in self.works]
-        return (*(name for name in kept if kept[name] != self.works[name]), *shadows)
+        strange = (tampering.ADDED, tampering.SHADOW)
+        more = [name for name in now if name.startswith(strange) and name not in self.works]
+        return (*(name for name in kept if kept[name] != self.works[name]), *more)
 
     def _look(self) -> Mapping[str, str]:
         found: Mapping[str, str] = ask_kernel(self, (tampering,), "look", {})

@@ -27,6 +27,8 @@ WATCHED = (
 )
 MOVES = ("builtins._", "builtins.exit", "builtins.quit", "builtins.input", "builtins.display")
 """Set by the shell itself as it runs cells."""
+ADDED, SHADOW = "added ", "module "
+"""Begin the names of what should not be there at all."""
 HOOKS = ("excepthook", "displayhook", "unraisablehook", "breakpointhook")
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -61,10 +63,16 @@ def _look_into(name: str, module: Any, found: dict[str, str]) -> None:
         elif (
             isinstance(value, type) and value.__module__.partition(".")[0] == name.partition(".")[0]
         ):
-            found[path] = str(id(value))
-            for method, made in list(vars(value).items()):
-                if isinstance(made, FUNCTIONS):
-                    found[f"{path}.{method}"] = _identity(made)
+            _look_into_class(path, value, found)
+
+
+def _look_into_class(path: str, kind: type, found: dict[str, str]) -> None:
+    found[path] = str(id(kind))
+    for name, made in list(vars(kind).items()):
+        if isinstance(made, FUNCTIONS):
+            found[f"{path}.{name}"] = _identity(made)
+        if _is_function_of_cell(getattr(made, "fget", made)):
+            found[f"{ADDED}{path}.{name}"] = _identity(made)
 
 
 def _identity(value: Any) -> str:
@@ -125,6 +133,6 @@ def _look_at_modules(found: dict[str, str]) -> None:
             "sklearn",
         )
         if is_known and os.path.dirname(os.path.abspath(file)) == folder and file:
-            found[f"module {name}"] = file
+            found[f"{SHADOW}{name}"] = file
     if builtins.__import__.__module__ != "builtins":
         found["builtins.__import__"] = _identity(builtins.__import__)

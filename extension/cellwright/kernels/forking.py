@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,10 @@ class Recipe:
     """What is read by imports, or by the interpreter as it starts."""
     preparation: str = field(default="", repr=False)
     """Code that is run when the imports are done."""
+
+
+hidden_files: ContextVar[tuple[str, ...]] = ContextVar("hidden_files", default=())
+"""What kernels that are started in this context cannot open; jupyter_client has no word for it."""
 
 
 @dataclass(frozen=True)

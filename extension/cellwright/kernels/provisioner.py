@@ -22,7 +22,13 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Int, List, Unicode
 
 from cellwright.errors import KernelError
-from cellwright.kernels.forking import ForkedProcess, KernelStart, Recipe, WarmedProcesses
+from cellwright.kernels.forking import (
+    ForkedProcess,
+    KernelStart,
+    Recipe,
+    WarmedProcesses,
+    hidden_files,
+)
 from cellwright.kernels.installing import prepare_code
 
 READY_SECONDS = 30.0
@@ -93,7 +99,9 @@ class ForkProvisioner(LocalProvisioner):
         cwd = os.path.abspath(options.get("cwd") or os.getcwd())
         recipe = recipe_of(interpreter, self.modules, environment, self.environment_names)
         with _standard_streams(options) as streams:
-            start = KernelStart(arguments, environment, cwd, streams, self.memory_limit_bytes)
+            start = KernelStart(
+                arguments, environment, cwd, streams, self.memory_limit_bytes, hidden_files.get()
+            )
             process = await self._asked(recipe, start)
         self.process, self.pid, self.pgid, self.cwd = process, process.pid, process.pid, cwd
 
