@@ -105,12 +105,7 @@ TRUE_ENDS = {"completed", "task limit reached", "task error", "agent context lim
 @pytest.mark.kernel
 @pytest.mark.timeout(MINUTES * 60)
 @pytest.mark.parametrize("number", range(len(QUESTIONS)) if TASKS >= 60 else range(TASKS))
-def test_a_small_task_ends_truly(
-    shell: Shell,
-    request: pytest.FixtureRequest,
-    record_property: pytest.RecordProperty,
-    number: int,
-) -> None:
+def test_a_small_task_ends_truly(shell: Shell, request: pytest.FixtureRequest, number: int) -> None:
     where, question = TURNS[number % len(TURNS)], QUESTIONS[number]
     server: Server = request.getfixturevalue(where.server)
     make_short(shell)
@@ -124,7 +119,6 @@ def test_a_small_task_ends_truly(
     events = events_of(asking, document["id"])
     told = f"{number} {where.server} {where.adapter} {seconds:.0f} s: {document['status']}"
     print(f"{told} ({document['cause']}), {document['steps']} steps, {document['cells']} cells")
-    record_property("ending", document["status"])
     check_ending(document, events)
     assert document["status"] in TRUE_ENDS, document["reason"]
     check_record(asking, document["id"], document["cells"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import re
 import socket
 import time
@@ -178,6 +179,11 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
         if path := find_provider(service.base_url).window_path:
             row = _row(_optional(line, f"{root}{path}"), model)
             return _count(row.get("loaded_context_length"))
+        if row.get("owned_by") == LLAMA_CPP_PYTHON_OWNER:
+            SILENT_SERVERS.add(service.base_url)
+        if row.get("created") == LITELLM_DATE:
+            SILENT_SERVERS.add(service.base_url)
+            return _window_of_litellm(line, root, model)
         return None
     except Exception as error:
         raise from_exception(error, Endpoint(service.base_url, model, service.api_key)) from error
@@ -189,8 +195,11 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
 (tools/server/README.md), vLLM and SGLang in ``max_model_len`` of ``/v1/models``
 (vllm/entrypoints/openai/protocol.py), Ollama in ``/api/ps`` of a model that is loaded, else in the
 parameters that ``/api/show`` tells (docs.ollama.com/api), LM Studio in ``/api/v0/models``
-(lmstudio.ai/docs/api/rest-api)."""
+(lmstudio.ai/docs/api/rest-api), LiteLLM's proxy in ``/model/info`` (docs.litellm.ai/docs/proxy)."""
 OLLAMA_OWNER = "library"
+LITELLM_DATE = 1677610602
+"""On which each model of its list was made, whoever made it (seen at version 1.106)."""
+LLAMA_CPP_PYTHON_OWNER = "me"
 NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
@@ -205,6 +214,14 @@ def _window_of_ollama(line: ServiceConnection, root: str, model: str) -> int | N
         return None
     set_size = NUM_CTX.search(str(shown.get("parameters") or ""))
     return int(set_size[1]) if set_size else None
+
+
+def _window_of_litellm(line: ServiceConnection, root: str, model: str) -> int | None:
+    """The smallest window of those that answer under the name: the proxy chooses among them."""
+    rows = _optional(line, f"{root}/model/info").get("data")
+    own = [row for row in rows or () if isinstance(row, Mapping) and row.get("model_name") == model]
+    found = (_count(_section(row, "model_info").get("max_input_tokens")) for row in own)
+    return min((tokens for tokens in found if tokens is not None), default=None)
 
 
 def _optional(line: ServiceConnection, path: str) -> Mapping[str, Any]:
@@ -282,8 +299,12 @@ LIMIT_WORDS = re.compile(
 """As vLLM and OpenAI word it that the limit of the answer does not fit. Sources: vLLM's messages
 "(2000 in the messages, 8192 in the completion)" and "'max_tokens' … is too large", OpenAI's "This
 model supports at most 16384 completion tokens", as their users quote them, read 2026-11-23."""
+MESSAGES_TOKENS = re.compile(r"(\d+) in the messages")
 TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
+SILENT_SERVERS: set[str] = set()
+"""Addresses whose lists of models give away what drops tools unseen: llama-cpp-python's server,
+which counts nothing in a stream, and LiteLLM's proxy before others."""
 WINDOWS: dict[tuple[str, str], int | None] = {}
 """The windows of models at servers that were asked in this process."""
 REFUSED_ITEMS: dict[tuple[str, str], str] = {}
@@ -394,6 +415,9 @@ class Learned:
     def _refused_limit(self, error: LMError, sent: Collection[str]) -> str:
         """The limit of the answer, where it alone makes a request too long; empty: it does not."""
         names = {*LENGTH_PARAMETERS, "max_output_tokens"} & set(sent)
+        asked = MESSAGES_TOKENS.search(error.detail)
+        if asked and int(asked[1]) >= (context_tokens_in(error.detail) or math.inf):
+            return ""  # it would be too long without any answer
         return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
 
     def learn_window(self, model: str) -> None:

@@ -42,7 +42,8 @@ from cellwright.providers import (
 # What a service says of an error, out of the many shapes it is said in.
 
 
-SHOWN_CHARACTERS = 500
+SHOWN_CHARACTERS = 1_000
+"""Enough to find what a list of problems is about; each names what was sent."""
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.IGNORECASE | re.DOTALL)
 
@@ -221,6 +222,9 @@ be a-z, A-Z, 0-9, with a length of 9"), jundot/omlx pull 1997 (the same with sta
 templates of Mistral Nemo, Mistral Small 3.2 and Llama 3.1 to 3.3 in ggml-org/llama.cpp, run by its
 server; llama-cpp-python's own server, which answers 500 to ``content: null``.
 """
+NO_KEYS = "no_db_connection"
+"""How LiteLLM's proxy, with status 400, refuses a key that is not its own where it keeps no others
+("No connected db."; seen at version 1.106)."""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
 
@@ -234,7 +238,7 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
         return _quota(status, detail, endpoint)
     if status == 429:
         return _rate_limit(detail, retry_after_seconds(headers, detail), endpoint)
-    if status in (401, 403):
+    if status in (401, 403) or complaint.type == NO_KEYS:
         return _access(status, detail, endpoint)
     if status == 404:
         return _not_found(detail, endpoint)
