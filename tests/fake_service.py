@@ -78,7 +78,7 @@ from fake_answers import (
 )
 from openai_description import problems
 
-from cellwright.llm.capabilities import LEARNED, REFUSED_ITEMS, TEMPLATES, WINDOWS
+from cellwright.llm.capabilities import LEARNED, REFUSED_ITEMS, SILENT_SERVERS, TEMPLATES, WINDOWS
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -148,6 +148,7 @@ class FakeService:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
         # An earlier test had the same port.
+        SILENT_SERVERS.discard(self.base_url)
         for memory in (LEARNED, TEMPLATES, WINDOWS, REFUSED_ITEMS):
             for known in [known for known in memory if f"://{self.host}:{self.port}/" in known[0]]:
                 memory.pop(known)

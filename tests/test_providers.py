@@ -120,6 +120,7 @@ PROOFS: dict[str, Proofs] = {
     "LiteLLM": {
         "the proxy itself: dropped tools are noticed behind it": f"{REAL}::"
         "test_a_run_goes_on_in_words_behind_a_proxy_too",
+        "it is asked for the window": "tests/test_small_windows.py::test_it_is_asked_once",
     },
 }
 """What was tried, against a simulator of the provider or itself, and the test that does it."""

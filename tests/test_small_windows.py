@@ -163,6 +163,15 @@ VLLM = {"object": "list", "data": [{"id": MODEL, "owned_by": "vllm", "max_model_
 OLLAMA = {"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "library"}]}
 LOADED = {"models": [{"name": MODEL, "model": MODEL, "context_length": 4_096}]}
 NOT_LOADED: Mapping[str, Any] = {"models": []}
+PROXY = {"data": [{"id": MODEL, "created": 1677610602, "owned_by": "openai"}]}
+BEHIND = {
+    "data": [
+        {"model_name": "b", "model_info": {"max_input_tokens": 512}},
+        {"model_name": MODEL, "model_info": {"max_input_tokens": 8_192}},
+        {"model_name": MODEL, "model_info": {"max_input_tokens": 4_096}},
+        {"model_name": MODEL, "model_info": {"max_input_tokens": None}},
+    ]
+}
 SHOWN = {"parameters": 'stop  "<end>"\nnum_ctx   4096', "model_info": {"x.context_length": 131_072}}
 
 
@@ -176,8 +185,9 @@ class TestServersSayTheirWindow:
             ({"data": [{"id": "other", "meta": {"n_ctx": 4_096, "n_ctx_train": 9_999}}]}, {}),
             (OLLAMA, {"/api/ps": json_body(LOADED)}),
             (OLLAMA, {"/api/ps": json_body(NOT_LOADED), "/api/show": json_body(SHOWN)}),
+            (PROXY, {"/model/info": json_body(BEHIND)}),
         ],
-        ids=["vLLM", "llama.cpp", "Ollama, loaded", "Ollama, set"],
+        ids=["vLLM", "llama.cpp", "Ollama, loaded", "Ollama, set", "LiteLLM"],
     )
     def test_it_is_asked_once(self, models: Any, others: Any) -> None:
         with FakeService([], models=json_body(models), others=others) as service:

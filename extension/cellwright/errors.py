@@ -134,6 +134,9 @@ class LMConnectionError(LMError):
 class LMStreamError(LMConnectionError):
     """The reply ended early, or was not what was asked for."""
 
+    is_empty = False
+    """Nothing came of it, not even an error."""
+
 
 class LMTimeoutError(LMError):
     """The service sent nothing for too long, or the deadline passed."""

@@ -9,6 +9,7 @@ import pytest
 from command_line import Shell
 from foreign.servers import (
     BIN,
+    WINDOW,
     Server,
     has_llama_cpp_python,
     serve_litellm,
@@ -33,14 +34,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def llama(logs: Path, installed: None) -> Iterator[Server]:
     """llama.cpp as the model comes: its template knows no tools."""
-    with serve_llama(logs, "llama", 8_192) as server:
+    with serve_llama(logs, "llama", WINDOW) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def tools_llama(logs: Path, installed: None) -> Iterator[Server]:
     """llama.cpp with a template that has tools."""
-    with serve_llama(logs, "tools_llama", 8_192, "tools_template.jinja") as server:
+    with serve_llama(logs, "tools_llama", WINDOW, "tools_template.jinja") as server:
         yield server
 
 

@@ -23,6 +23,8 @@ START_SECONDS = 240.0
 MASTER_KEY = "sk-7f3b0c52a9e14d68b1f0"
 """The proxy does not start with a weak one."""
 MODEL = "smollm2"
+WINDOW = 8_192
+"""Of the servers that hold a run."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,10 @@ def serve_litellm(folder: Path, name: str, base_url: str) -> Iterator[Server]:
     port, log, config = pick_port(), folder / f"{name}.log", folder / f"{name}.yaml"
     behind = {"model": f"openai/{MODEL}", "api_base": base_url, "api_key": "none"}
     # YAML has JSON within.
-    config.write_text(json.dumps({"model_list": [{"model_name": MODEL, "litellm_params": behind}]}))
+    # As its users tell it of a model that it does not know.
+    told = {"max_input_tokens": WINDOW}
+    row = {"model_name": MODEL, "litellm_params": behind, "model_info": told}
+    config.write_text(json.dumps({"model_list": [row]}))
     words = [str(BIN / "litellm"), "--config", str(config), "--host", "127.0.0.1"]
     environ = {"LITELLM_MASTER_KEY": MASTER_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     with running([*words, "--port", str(port)], port, "/health/liveliness", log, environ):

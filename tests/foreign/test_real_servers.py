@@ -12,15 +12,26 @@ import time
 import urllib.request
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asking import RUN_CELL, ask
 from command_line import Shell
-from foreign.servers import MODEL, Server
+from foreign.servers import MODEL, WINDOW, Server
 
-from cellwright.errors import LMContextError, LMTimeoutError, LMToolsUnsupportedError, RunCancelled
+from cellwright.errors import (
+    LMAccessError,
+    LMContextError,
+    LMError,
+    LMNotFoundError,
+    LMRequestError,
+    LMTimeoutError,
+    LMToolsUnsupportedError,
+    RunCancelled,
+)
+from cellwright.llm.embedding import ServiceEmbedder
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import (
     CellStarted,
@@ -31,7 +42,17 @@ from cellwright.record.events import (
     TextDelta,
     ToolFinished,
 )
-from cellwright.record.messages import Manifest, Parameters, Prompt, TextPart, UserMessage
+from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
+    Manifest,
+    Parameters,
+    Prompt,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -49,6 +70,7 @@ tools = ["run_cell"]
 RUN_SECONDS = 900
 """A hang is what takes longer; a slow machine reads 2,000 tokens in a minute or two."""
 LIMITS = ("--max-output", "48")
+PICTURE = ImagePart("image/png", "iVBORw0KGgo=", "a plot")
 PATIENT = {"CELLWRIGHT_IDLE_SECONDS": "600", "CELLWRIGHT_DEADLINE_SECONDS": "800"}
 
 
@@ -224,7 +246,76 @@ class TestWindow:
         assert "512" in document["reason"]
 
 
-@pytest.mark.parametrize("name", ["llama", "tools_llama", "litellm"])
+class TestServerOfLlamaCppPython:
+    def test_it_streams_and_counts_nothing(self, python_llama: Server) -> None:
+        with closing(client(python_llama)) as lm:
+            reply = ask(lm, question("Tell me all about the sea.", 8)).reply
+        assert reply is not None
+        assert (reply.truncated, reply.usage.estimated) == (True, True)
+
+    def test_it_says_why_where_its_stream_does_not(self, python_llama: Server) -> None:
+        with closing(client(python_llama)) as lm:
+            with pytest.raises(LMContextError):
+                ask(lm, question("word " * 6_000))
+            assert lm.capabilities(MODEL).context_tokens == 4_096
+            words = UserMessage((TextPart("Say yes."), PICTURE))
+            asked = ask(lm, Prompt((words,), (), Parameters(MODEL, 0.0, 4, {})))
+        assert asked.reply is not None, "it goes on with the caption"
+        assert [notice.code for notice in asked.all(Notice)] == ["pictures_refused"]
+
+    def test_dropped_tools_are_noticed_and_results_taken(self, python_llama: Server) -> None:
+        said = (
+            UserMessage((TextPart("Add 1 and 2."),)),
+            AssistantMessage(tool_calls=(ToolCall("call_1", "run_cell", '{"code": "1 + 2"}'),)),
+            ToolMessage("call_1", "run_cell", (TextPart("3"),)),
+        )
+        with closing(client(python_llama)) as lm:
+            ask(lm, Prompt(said, (), Parameters(MODEL, 0.0, 4, {})))
+            assert lm.capabilities(MODEL).shapes == {"text_content"}
+            lm.learn_window(MODEL)
+            with pytest.raises(LMToolsUnsupportedError, match="drops them without a word"):
+                ask(lm, question("Add 1 and 2.", tools=(RUN_CELL,)))
+
+    def test_a_wrong_key_is_refused_in_its_words(self, python_llama: Server) -> None:
+        with (
+            closing(client(replace(python_llama, api_key="sk-wrong"))) as lm,
+            pytest.raises(LMAccessError, match="Invalid API key"),
+        ):
+            ask(lm, question("Say yes."))
+
+
+class TestProxy:
+    def test_it_is_asked_for_the_window(self, litellm: Server) -> None:
+        with closing(client(litellm)) as lm:
+            lm.learn_window(MODEL)
+            assert lm.capabilities(MODEL).context_tokens == WINDOW
+
+    def test_a_model_that_is_not_there_and_a_wrong_key_are_refused(self, litellm: Server) -> None:
+        hello = (UserMessage((TextPart("hi"),)),)
+        prompt = Prompt(hello, (), Parameters("no-such-model", 0.0, 4, {}))
+        with (
+            closing(client(litellm)) as lm,
+            pytest.raises((LMNotFoundError, LMRequestError), match="no-such-model"),
+        ):
+            ask(lm, prompt)
+        with (
+            closing(client(replace(litellm, api_key="sk-wrong"))) as lm,
+            pytest.raises(LMAccessError, match="does not accept the key"),
+        ):
+            ask(lm, question("Say yes."))
+
+
+@pytest.mark.parametrize("name", ["llama", "python_llama", "litellm"])
+def test_embeddings_that_a_server_has_not_are_refused_with_the_reason(
+    request: pytest.FixtureRequest, name: str
+) -> None:
+    server: Server = request.getfixturevalue(name)
+    service = ServiceSettings(server.base_url, server.api_key or "none", MODEL)
+    with pytest.raises(LMError, match="(?i)embedding"):
+        ServiceEmbedder(service, MODEL).embed(("one", "two"), 60.0)
+
+
+@pytest.mark.parametrize("name", ["llama", "tools_llama", "litellm", "python_llama"])
 def test_the_probes_of_doctor_end_with_a_verdict_each(
     shell: Shell, request: pytest.FixtureRequest, name: str
 ) -> None:
@@ -242,6 +333,8 @@ def test_the_probes_of_doctor_end_with_a_verdict_each(
     assert "--max-tokens" in found["long context"]["text"]
     if name != "tools_llama":
         assert verdicts["tools"] == "does not"
+    if name == "litellm":
+        assert verdicts["refusal"] == "works"
 
 
 def is_busy(server: Server) -> bool:

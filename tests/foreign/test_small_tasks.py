@@ -97,20 +97,16 @@ TURNS = (
 TASKS = int(os.environ.get("TASKS") or 12)
 MINUTES = 10
 """A run that takes longer hangs: it writes three replies of 64 tokens, in a minute or two."""
-LIMITS = ("--mode", "auto", "--max-output", "64", "--max-steps", "3", "--max-seconds", "540")
-PATIENT = {"CELLWRIGHT_IDLE_SECONDS": "400", "CELLWRIGHT_DEADLINE_SECONDS": "500"}
+LIMITS = ("--mode", "auto", "--max-output", "64", "--max-steps", "3", "--max-seconds", "240")
+PATIENT = {"CELLWRIGHT_IDLE_SECONDS": "200", "CELLWRIGHT_DEADLINE_SECONDS": "240"}
+"""The limit of a run counts between replies: both together stay below what is a hang."""
 TRUE_ENDS = {"completed", "task limit reached", "task error", "agent context limit"}
 
 
 @pytest.mark.kernel
 @pytest.mark.timeout(MINUTES * 60)
 @pytest.mark.parametrize("number", range(len(QUESTIONS)) if TASKS >= 60 else range(TASKS))
-def test_a_small_task_ends_truly(
-    shell: Shell,
-    request: pytest.FixtureRequest,
-    record_property: pytest.RecordProperty,
-    number: int,
-) -> None:
+def test_a_small_task_ends_truly(shell: Shell, request: pytest.FixtureRequest, number: int) -> None:
     where, question = TURNS[number % len(TURNS)], QUESTIONS[number]
     server: Server = request.getfixturevalue(where.server)
     make_short(shell)
@@ -124,10 +120,10 @@ def test_a_small_task_ends_truly(
     events = events_of(asking, document["id"])
     told = f"{number} {where.server} {where.adapter} {seconds:.0f} s: {document['status']}"
     print(f"{told} ({document['cause']}), {document['steps']} steps, {document['cells']} cells")
-    record_property("ending", document["status"])
     check_ending(document, events)
     assert document["status"] in TRUE_ENDS, document["reason"]
-    check_record(asking, document["id"], document["cells"])
+    if document["steps"]:  # else nothing was said that could be replayed
+        check_record(asking, document["id"], document["cells"])
 
 
 def check_record(shell: Shell, run_id: str, cells: int) -> None:

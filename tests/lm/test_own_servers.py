@@ -8,11 +8,27 @@ from typing import Any
 import pytest
 from asking import RUN_CELL, ask, prompt_of, serving
 from fake_providers import Mistral, calls, says, thinks
-from fake_service import FakeService, Pause, Request, chunk, error, raw_sse, text, tool_call
+from fake_service import (
+    FakeService,
+    Pause,
+    Request,
+    chunk,
+    error,
+    json_body,
+    raw_sse,
+    text,
+    tool_call,
+)
 
 from cellwright.commands.doctor import checks
 from cellwright.context.turns import message_tokens
-from cellwright.errors import LMRequestError, LMServerError, LMToolsUnsupportedError
+from cellwright.errors import (
+    LMAccessError,
+    LMContextError,
+    LMRequestError,
+    LMServerError,
+    LMToolsUnsupportedError,
+)
 from cellwright.llm.openai import USUAL_LIMIT_TOKENS, OpenAILM
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.llm.provider_items import ItemReader
@@ -129,6 +145,66 @@ def test_a_request_that_llama_cpp_cannot_render_is_no_outage(words: str) -> None
     with serving(answers) as (service, lm), pytest.raises(LMRequestError):
         ask(lm)
     assert len(service.requests) == 1, "asking again is no help"
+
+
+class TestAServerThatSaysLittleInAStream:
+    """As llama-cpp-python's: 200 before it reads a request, no counts, and tools dropped unseen."""
+
+    TOO_LONG = (
+        "This model's maximum context length is 4096 tokens. However, you requested 6039 tokens "
+        "(6031 in the messages, 8 in the completion)."
+    )
+
+    def test_it_is_asked_for_all_at_once_why_nothing_came(self) -> None:
+        with serving([raw_sse([], done=False), error(400, self.TOO_LONG), text("Yes.")]) as (s, lm):
+            with pytest.raises(LMContextError):
+                ask(lm)
+            assert lm.capabilities("fake-model").context_tokens == 4_096
+            assert lm.capabilities("fake-model").refused_parameters == frozenset()
+            ask(lm)
+        assert [request.body["stream"] for request in s.requests] == [True, False, True]
+        assert "stream_options" not in s.requests[1].body
+
+    @pytest.mark.parametrize("drops", [True, False])
+    def test_it_is_asked_once_whether_tools_count(self, drops: bool) -> None:
+        def answer(request: Request) -> Any:
+            if request.body["stream"]:
+                return text("I would add them.", usage=False)(request)
+            assert request.body["max_tokens"] == 1
+            counted = 200 if drops or "tools" not in request.body else 300
+            return text("I", usage={"prompt_tokens": counted, "completion_tokens": 1})(request)
+
+        prompt = prompt_of("add", tools=(RUN_CELL,))
+        listed = json_body({"data": [{"id": "fake-model", "owned_by": "me"}]})
+        with serving(answer, models=listed) as (service, lm):
+            lm.learn_window("fake-model")
+            for _ in range(2):
+                if drops:
+                    with pytest.raises(LMToolsUnsupportedError, match="drops them without"):
+                        ask(lm, prompt)
+                else:
+                    asked = ask(lm, prompt)
+                    assert asked.reply
+                    assert asked.reply.usage.estimated
+        streamed = [request.body["stream"] for request in service.requests]
+        assert streamed == [True, False, False] + [True] * (not drops)
+
+    def test_a_proxy_is_asked_where_a_prompt_is_too_short_to_be_judged(self) -> None:
+        listed = json_body({"data": [{"id": "fake-model", "created": 1677610602}]})
+        counts = {"prompt_tokens": 200, "completion_tokens": 1}
+        with serving([text("I add.", usage=counts)] * 2, models=listed) as (service, lm):
+            lm.learn_window("fake-model")
+            with pytest.raises(LMToolsUnsupportedError, match="drops them without"):
+                ask(lm, prompt_of("add", tools=(RUN_CELL,)))
+        assert ["tools" in request.body for request in service.requests] == [True, False]
+
+    def test_a_proxy_without_keys_of_its_own_refuses_a_wrong_one(self) -> None:
+        refusal = error(400, "No connected db.", type="no_db_connection")
+        with (
+            serving([refusal]) as (_, lm),
+            pytest.raises(LMAccessError, match="does not accept the key"),
+        ):
+            ask(lm)
 
 
 class TestTheShapeOfMessagesWithCalls:

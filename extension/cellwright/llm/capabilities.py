@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import re
 import socket
 import time
@@ -196,6 +197,11 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
         if path := find_provider(service.base_url).window_path:
             row = _row(_optional(line, f"{root}{path}"), model)
             return _count(row.get("loaded_context_length"))
+        if row.get("owned_by") == LLAMA_CPP_PYTHON_OWNER:
+            SILENT_SERVERS.add(service.base_url)
+        if row.get("created") == LITELLM_DATE:
+            SILENT_SERVERS.add(service.base_url)
+            return _window_of_litellm(line, root, model)
         return None
     except Exception as error:
         raise from_exception(error, Endpoint(service.base_url, model, service.api_key)) from error
@@ -208,8 +214,11 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
 (vllm/entrypoints/openai/protocol.py), Google's API in ``inputTokenLimit`` of ``/models``
 (ai.google.dev/api/models), Ollama in ``/api/ps`` of a model that is loaded, else in the
 parameters that ``/api/show`` tells (docs.ollama.com/api), LM Studio in ``/api/v0/models``
-(lmstudio.ai/docs/api/rest-api)."""
+(lmstudio.ai/docs/api/rest-api), LiteLLM's proxy in ``/model/info`` (docs.litellm.ai/docs/proxy)."""
 OLLAMA_OWNER = "library"
+LITELLM_DATE = 1677610602
+"""On which each model of its list was made, whoever made it (seen at version 1.106)."""
+LLAMA_CPP_PYTHON_OWNER = "me"
 NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
@@ -224,6 +233,14 @@ def _window_of_ollama(line: ServiceConnection, root: str, model: str) -> int | N
         return None
     set_size = NUM_CTX.search(str(shown.get("parameters") or ""))
     return int(set_size[1]) if set_size else None
+
+
+def _window_of_litellm(line: ServiceConnection, root: str, model: str) -> int | None:
+    """The smallest window of those that answer under the name: the proxy chooses among them."""
+    rows = _optional(line, f"{root}/model/info").get("data")
+    own = [row for row in rows or () if isinstance(row, Mapping) and row.get("model_name") == model]
+    found = (_count(_section(row, "model_info").get("max_input_tokens")) for row in own)
+    return min((tokens for tokens in found if tokens is not None), default=None)
 
 
 def _optional(line: ServiceConnection, path: str) -> Mapping[str, Any]:
@@ -303,8 +320,12 @@ LIMIT_WORDS = re.compile(
 """As vLLM and OpenAI word it that the limit of the answer does not fit. Sources: vLLM's messages
 "(2000 in the messages, 8192 in the completion)" and "'max_tokens' … is too large", OpenAI's "This
 model supports at most 16384 completion tokens", as their users quote them, read 2026-11-23."""
+MESSAGES_TOKENS = re.compile(r"(\d+) in the messages")
 TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
+SILENT_SERVERS: set[str] = set()
+"""Addresses whose lists of models give away what drops tools unseen: llama-cpp-python's server,
+which counts nothing in a stream, and LiteLLM's proxy before others."""
 WINDOWS: dict[tuple[str, str], int | None] = {}
 """The windows of models at servers that were asked in this process; of Google's, listed."""
 REFUSED_ITEMS: dict[tuple[str, str], str] = {}
@@ -415,11 +436,11 @@ class Learned:
 
     def _refused_limit(self, error: LMError, sent: Collection[str]) -> str:
         """The limit of the answer, where it alone makes a request too long; empty: it does not."""
-        return (
-            next(iter(LIMIT_NAMES & set(sent)), "")
-            if LIMIT_WORDS.search(error.detail.lower())
-            else ""
-        )
+        asked = MESSAGES_TOKENS.search(error.detail)
+        if asked and int(asked[1]) >= (context_tokens_in(error.detail) or math.inf):
+            return ""  # it would be too long without any answer
+        names = LIMIT_NAMES & set(sent)
+        return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
 
     def learn_window(self, model: str) -> None:
         """Ask a server of one's own for the window of a model, where it is not known yet."""

@@ -42,7 +42,8 @@ from cellwright.providers import (
 # What a service says of an error, out of the many shapes it is said in.
 
 
-SHOWN_CHARACTERS = 500
+SHOWN_CHARACTERS = 1_000
+"""Enough to find what a list of problems is about; each names what was sent."""
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.IGNORECASE | re.DOTALL)
 
@@ -265,6 +266,9 @@ answers 500 to ``content: null``; of Ollama, LM Studio and SGLang, which refuse 
 SAIL-Research-Lab/cheetahclaws pull 72, lmstudio-bug-tracker issue 261, sgl-project/sglang issue
 4236, docker/docker-agent issue 63.
 """
+NO_KEYS = "no_db_connection"
+"""How LiteLLM's proxy, with status 400, refuses a key that is not its own where it keeps no others
+("No connected db."; seen at version 1.106)."""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
 
@@ -279,7 +283,8 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     if status == 429:
         wait = complaint.retry_seconds or retry_after_seconds(headers, detail)
         return _rate_limit(detail, wait, endpoint)
-    if status in (401, 403) or KEY_WORDS.search(complaint.words):
+    is_about_key = complaint.type == NO_KEYS or KEY_WORDS.search(complaint.words)
+    if status in (401, 403) or is_about_key:
         return _access(status, detail, endpoint)
     if status == 404:
         return _not_found(detail, endpoint)

@@ -6,6 +6,7 @@ SDK gives the client, the key, proxies and certificates. One ``OpenAILM`` may se
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import weakref
@@ -28,6 +29,7 @@ from cellwright.llm.capabilities import (
     LIMIT_NAMES,
     NOTHING_KNOWN,
     REFUSED_ITEMS,
+    SILENT_SERVERS,
     TEMPLATES,
     Learned,
 )
@@ -198,7 +200,7 @@ class OpenAILM:
             RunCancelled: ``stop`` was set.
         """
         failures: list[LMError] = []
-        prompt, is_renewed = self._with_settings(prompt), False
+        prompt, is_renewed, is_empty = self._with_settings(prompt), False, False
         if lost := self._lost_tools(prompt):
             raise lost
         while True:
@@ -207,6 +209,10 @@ class OpenAILM:
             for name in request.wire.absent.intersection(request.optional):
                 yield self._learned.leave_out(prompt.parameters.model, name)
                 request = self._request(prompt)
+            if is_empty and not find_provider(self._service.base_url).hosts:
+                # llama-cpp-python's server says 200 before it reads a request, and closes a stream
+                # that it cannot write. Asked for all at once it says why.
+                request, is_empty = replace(request, body=_in_one_piece(request.body)), False
             try:
                 reply = yield from self._attempt(prompt, request, stop)
             except (LMRequestError, LMNotFoundError) as error:
@@ -218,6 +224,7 @@ class OpenAILM:
                 is_renewed = True
             except LMError as error:
                 failures.append(error)
+                is_empty = isinstance(error, LMStreamError) and error.is_empty
                 delay = next_delay(failures, self._service, self._pace.backoff_seconds)
                 if delay is None:
                     raise
@@ -346,6 +353,13 @@ class OpenAILM:
                 yield Notice(
                     "warning", REPEATS, "Ask again, or choose another model.", "repetition"
                 )
+            if self._is_mute(prompt, reading.assembler):
+                usage = reading.assembler.usage
+                counted = usage and usage.prompt_tokens
+                counted = counted or self._count_alone(request, endpoint, stop)
+                without = counted and self._count_alone(request, endpoint, stop, tools=None)
+                key = (self._service.base_url, prompt.parameters.model)
+                TEMPLATES[key] = counted is not None and counted == without
             if lost := self._lost_tools(prompt, reading):
                 # What was shown of the reply is void.
                 yield ModelRetrying(2, 0.0, lost.message)
@@ -381,6 +395,38 @@ class OpenAILM:
         if not self._learned.template_drops_tools(model, ask=is_suspect):
             return None
         return LMToolsUnsupportedError(TOOLS_LOST.format(model), hint=TOOLS_LOST_HINT)
+
+    def _is_mute(self, prompt: Prompt, assembler: ReplyAssembler) -> bool:
+        """Whether tools may be lost, unseen, in a reply in words, at a server known for it."""
+        key = (self._service.base_url, prompt.parameters.model)
+        is_known = self._service.base_url in SILENT_SERVERS
+        if not (prompt.tools and is_known) or key in TEMPLATES:
+            return False
+        if assembler.has_timings or assembler.message().tool_calls:
+            return False
+        # Counts of a short prompt tell nothing of the tools.
+        return assembler.usage is None or not tools_look_dropped(prompt, 0)
+
+    def _count_alone(
+        self, request: _Request, endpoint: Endpoint, stop: Stop, **changes: Any
+    ) -> int | None:
+        """How many tokens a server counts for a prompt where it is asked for one token more."""
+        limits = [name for name in LENGTH_PARAMETERS if name in request.optional]
+        limit = dict.fromkeys(limits or LENGTH_PARAMETERS[:1], 1)
+        body = _in_one_piece(request.body, **limit, **changes)
+        line = self._lines.take()
+        try:
+            exchange = line.start(request.wire.path, body, endpoint)
+            watch = Watch(self._service, self._pace, endpoint.place, time.monotonic())
+            reading = _StreamReading(exchange, watch, request.wire.assembler())
+            for _ in reading.follow(self._pace, stop):
+                pass
+            counted = reading.assembler.usage
+            return counted.prompt_tokens if counted is not None else None
+        except LMError:
+            return None  # the reply is there, whatever this was
+        finally:
+            line.abandon()
 
     def _counts_no_tools(self, prompt: Prompt, usage: Usage) -> bool:
         is_company = bool(find_provider(self._service.base_url).hosts)
@@ -489,7 +535,7 @@ class _StreamReading:
         if arrived.failure is not None and not self.assembler.finished:
             raise self._with_partial(arrived.failure)
         if arrived.ended and not (arrived.done or self.assembler.finished):
-            raise self._with_partial(_ended_early())
+            raise self._with_partial(_ended_early(is_empty=not self.assembler.started))
         is_whole = self.assembler.finished and self.assembler.ends_with_reason
         return is_whole or arrived.ended or arrived.failure is not None
 
@@ -531,11 +577,19 @@ class _Lines:
             line.abandon()
 
 
-def _ended_early() -> LMStreamError:
-    return LMStreamError(
+def _in_one_piece(body: bytes, **changes: Any) -> bytes:
+    """The body of a request for a whole reply; what is changed to None is left out."""
+    whole = {**json.loads(body), "stream": False, "stream_options": None, **changes}
+    return body_bytes({name: value for name, value in whole.items() if value is not None})
+
+
+def _ended_early(*, is_empty: bool) -> LMStreamError:
+    error = LMStreamError(
         "The stream ended early: the service closed it without saying that the reply is whole.",
         hint="Try again; if it happens often, the service or a proxy before it breaks streams.",
     )
+    error.is_empty = is_empty
+    return error
 
 
 def _usage(prompt: Prompt, assembler: ReplyAssembler) -> Usage:
