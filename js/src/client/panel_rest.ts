@@ -10,6 +10,7 @@ import type {
   WireCell
 } from '../wire/generated';
 import {
+  dictionary,
   list,
   nullable,
   number,
@@ -103,6 +104,12 @@ export interface ServiceCheck {
   readonly code?: string | undefined;
 }
 
+/** What a person thinks of an answer. */
+export interface Thumb {
+  readonly is_up: boolean;
+  readonly comment: string;
+}
+
 /** A chat as the server lists it. */
 export interface ListedChat {
   readonly id: string;
@@ -120,6 +127,8 @@ export interface ListedChat {
   readonly pins?: readonly string[];
   /** What is done to a prompt before it is sent, in order; left out: the server does not tell. */
   readonly text_filters?: readonly string[];
+  /** What a person thinks of the answers, by run; left out: the server keeps none. */
+  readonly thumbs?: Readonly<Record<string, Thumb>>;
 }
 
 /** What waits in a chat for its next question. */
@@ -266,7 +275,8 @@ const CHAT = record<ListedChat>({
   waits_for_answer: optional(truth),
   prompt: optional(text),
   pins: optional(list(text)),
-  text_filters: optional(list(text))
+  text_filters: optional(list(text)),
+  thumbs: optional(dictionary(record<Thumb>({ is_up: truth, comment: text })))
 });
 
 const NOTE = record<WaitingNote>({ id: text, role: text, text });
@@ -362,6 +372,12 @@ export class Rest {
   setPinned(id: string, run: string, isPinned: boolean): Promise<ListedChat> {
     const init = isPinned ? withBody('PUT', {}) : { method: 'DELETE' };
     return this._get(CHAT, { path: ['chats', id, 'pins', run] }, init);
+  }
+
+  /** Keep what the person thinks of an answer; null: nothing any more. The chat then. */
+  setThumb(id: string, run: string, thumb: Thumb | null): Promise<ListedChat> {
+    const init = thumb === null ? { method: 'DELETE' } : withBody('PUT', thumb);
+    return this._get(CHAT, { path: ['chats', id, 'thumbs', run] }, init);
   }
 
   /** What the next question takes along. */

@@ -34,6 +34,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'modelsOf'
     | 'providers'
     | 'setPinned'
+    | 'setThumb'
     | 'takeNote'
     | 'tryService'
     | 'variable'

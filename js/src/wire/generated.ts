@@ -1093,7 +1093,7 @@ export interface components {
       /** @description When it is chosen; null: its label says it. */
       readonly when: JsonObject | null;
     };
-    /** @description What one check found. */
+    /** @description What one check found, or what a person thinks of a run. */
     readonly Score: {
       readonly name: string;
       /** @description From 0 to 1; None: the check itself failed, so nothing is known. */
@@ -1102,6 +1102,14 @@ export interface components {
       readonly explanation: string;
       /** @description Why the check could not be made. */
       readonly error: string;
+      /** @description What it counts. */
+      readonly points: number;
+      /** @description What should be, in a few words or as code. */
+      readonly expected: string;
+      /** @description What was there instead, where the explanation does not say it. */
+      readonly found: string;
+      /** @description The cell that makes the check again (``exports.grading``); empty: nobody can. */
+      readonly code: string;
     };
     /** @description The state the run starts from: enough to start again from the same place. */
     readonly StateCaptured: {
@@ -2938,7 +2946,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       value: { anyOf: [{ type: 'number' }, { type: 'null' }] },
       passed: { type: 'boolean' },
       explanation: { default: '', type: 'string' },
-      error: { default: '', type: 'string' }
+      error: { default: '', type: 'string' },
+      points: { default: 1, type: 'number' },
+      expected: { default: '', type: 'string' },
+      found: { default: '', type: 'string' },
+      code: { default: '', type: 'string' }
     },
     required: ['name', 'value', 'passed'],
     type: 'object'

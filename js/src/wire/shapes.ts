@@ -246,6 +246,14 @@ export function record<T extends object>(fields: ShapeFields<T>): Shape<T> {
   };
 }
 
+/** An object of any names whose values all have one shape. */
+export function dictionary<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return (value, path) =>
+    isObject(value)
+      ? firstOf(Object.entries(value), ([name, one]) => item(one, `${path}.${name}`))
+      : wrong(value, path, 'an object');
+}
+
 /** An object whose inside is somebody else's business. */
 export function opaque<T extends object>(): Shape<T> {
   return (value, path) => (isObject(value) ? '' : wrong(value, path, 'an object'));

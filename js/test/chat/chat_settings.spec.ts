@@ -68,15 +68,29 @@ beforeEach(() => {
 it('test_002_60 knows what the server keeps, and nothing of an older one', async () => {
   const { settings } = begin();
   expect(settings.kept.pins).toBeNull();
+  server.routes.set('GET chats/c1', () => ({
+    ...answer(),
+    thumbs: { r1: { is_up: true, comment: '' } }
+  }));
   await settings.refresh();
-  expect(settings.kept).toEqual({ prompt: 'Be brief.', pins: ['r1'], textFilters: ALL });
+  expect(settings.kept).toEqual({
+    prompt: 'Be brief.',
+    pins: ['r1'],
+    textFilters: ALL,
+    thumbs: { r1: { is_up: true, comment: '' } }
+  });
   server.routes.set('GET chats/c1', () => ({
     ...answer(),
     pins: undefined,
     text_filters: undefined
   }));
   await settings.refresh();
-  expect(settings.kept).toEqual({ prompt: 'Be brief.', pins: null, textFilters: null });
+  expect(settings.kept).toEqual({
+    prompt: 'Be brief.',
+    pins: null,
+    textFilters: null,
+    thumbs: null
+  });
   server.routes.delete('GET chats/c1');
   await settings.refresh();
   expect(settings.kept.prompt).toBe('Be brief.');

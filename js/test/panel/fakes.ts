@@ -23,6 +23,7 @@ import type {
   ServiceChange,
   ServiceCheck,
   ServiceState,
+  Thumb,
   UploadedFile,
   WaitingNote
 } from '../../src/client/panel_rest';
@@ -194,6 +195,8 @@ export class FakePanel implements Panel {
   prompt = '';
   /** Runs of pinned turns; undefined: a server that pins none. */
   pins: readonly string[] | undefined = [];
+  /** What the person thinks of answers; undefined: a server that keeps none. */
+  thumbs: Readonly<Record<string, Thumb>> | undefined = {};
   textFilters: readonly string[] | undefined = ['line_ends', 'terminal_colours', 'blank_lines'];
   /** What the next request begins with. */
   context: ChatContext = {
@@ -240,6 +243,14 @@ export class FakePanel implements Panel {
       if (this.refusal === null) {
         const others = (this.pins ?? []).filter(pinned => pinned !== run);
         this.pins = isPinned ? [...others, run] : others;
+      }
+      return this.answer(this.listed(id));
+    },
+    setThumb: (id, run, thumb) => {
+      this.calls.push(['setThumb', id, run, thumb]);
+      if (this.refusal === null && this.thumbs !== undefined) {
+        const others = Object.entries(this.thumbs).filter(([name]) => name !== run);
+        this.thumbs = Object.fromEntries(thumb === null ? others : [...others, [run, thumb]]);
       }
       return this.answer(this.listed(id));
     },
@@ -359,10 +370,11 @@ export class FakePanel implements Panel {
       runs: 0,
       prompt: this.prompt
     };
-    const { pins, textFilters } = this;
+    const { pins, textFilters, thumbs } = this;
     return {
       ...listed,
       ...(pins !== undefined && { pins }),
+      ...(thumbs !== undefined && { thumbs }),
       ...(textFilters !== undefined && { text_filters: textFilters })
     };
   }
