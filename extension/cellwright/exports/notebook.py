@@ -273,7 +273,11 @@ def _check(code: str, score: Score, name: str) -> dict[str, Any]:
     cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
     if not score.code and 0 < score.earned < score.points:
         # nbgrader takes a number that a cell gives for a part of its points.
-        part = {"output_type": "execute_result", "execution_count": None, "metadata": {}}
+        part: dict[str, Any] = {
+            "output_type": "execute_result",
+            "execution_count": None,
+            "metadata": {},
+        }
         cell["outputs"].append({**part, "data": {"text/plain": f"{score.earned:g}"}})
     elif not score.passed:
         kind = "AssertionError"
