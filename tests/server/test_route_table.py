@@ -89,6 +89,8 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("chats/{id}/messages/{id}", "DELETE", f"chats/{chat}/messages/none", status=404),
         Call("chats/{id}/pins/{id}", "PUT", f"chats/{chat}/pins/{run}"),
         Call("chats/{id}/pins/{id}", "DELETE", f"chats/{chat}/pins/{run}"),
+        Call("chats/{id}/thumbs/{id}", "PUT", f"chats/{chat}/thumbs/{run}", {"is_up": True}),
+        Call("chats/{id}/thumbs/{id}", "DELETE", f"chats/{chat}/thumbs/{run}"),
         Call("chats/{id}/branch", "POST", f"chats/{chat}/branch", {"run": run}, 201),
         Call("memories", "GET", "memories?query=region"),
         Call("memories", "POST", "memories", {"text": "I prefer polars"}, 201),

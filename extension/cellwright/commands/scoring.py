@@ -23,12 +23,12 @@ from cellwright.errors import KernelError, SetupError
 from cellwright.exports.notebook import asks_agent, assertion_cell
 from cellwright.exports.sample import SampleCell
 from cellwright.exports.sampling import sample_of
-from cellwright.record.run_record import RunRecord, Score
+from cellwright.record.run_record import THUMB, RunRecord, Score, make_thumb
 from cellwright.record.values import to_dict
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 
-THUMBS = {"up": 1.0, "down": 0.0}
+THUMBS = ("up", "down")
 NAME_CHARACTERS = 80
 PASSED_FROM = 0.5
 """A number passes from this share of its points on."""
@@ -51,7 +51,7 @@ def score(context: VerbContext) -> Result:
 def _change(context: VerbContext, store: RunStore, record: RunRecord, word: str) -> None:
     options = context.options
     if options.remove:
-        store.scores.withdraw(record.run_id, options.name or ("thumb" if word in THUMBS else ""))
+        store.scores.withdraw(record.run_id, options.name or (THUMB if word in THUMBS else ""))
         return
     given = _say(context, word) if word or options.comment and not options.check else []
     given += make_checks(context, record, options.check)
@@ -66,21 +66,20 @@ def _say(context: VerbContext, word: str) -> list[Score]:
         SetupError: More points are given than there are.
     """
     options, points = context.options, float(context.options.points)
-    if not word:
-        name = options.name or "comment"
-        return [Score(name, None, passed=True, explanation=options.comment, points=0.0)]
+    comment = make_redactor(context.settings).text(options.comment)
     if word in THUMBS:
-        value, name = THUMBS[word], "thumb"
+        said = make_thumb(comment, is_up=word == "up")
+    elif not word:
+        said, points = Score("comment", None, passed=True, explanation=comment), 0.0
     else:
-        value, name = float(word) / points, "score"
+        value = float(word) / points
         if value > 1:
             raise SetupError(
                 f"{word} are more points than {points:g}.",
                 hint=f"Say of how many: {context.prefix}score {word} --points 10",
             )
-    passed = value >= PASSED_FROM
-    said = Score(options.name or name, value, passed, explanation=options.comment)
-    return [replace(said, points=points)]
+        said = Score("score", value, passed=value >= PASSED_FROM, explanation=comment)
+    return [replace(said, name=options.name or said.name, points=points)]
 
 
 def make_checks(context: VerbContext, record: RunRecord, checks: Sequence[str]) -> list[Score]:

@@ -271,7 +271,15 @@ def _check(code: str, score: Score, name: str) -> dict[str, Any]:
     result = grading.headline(score.passed, score.earned, score.points)
     text = grading.describe(result, score.expected, score.found, why) + "\n"
     cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
-    if not score.passed:
+    if not score.code and 0 < score.earned < score.points:
+        # nbgrader takes a number that a cell gives for a part of its points.
+        part: dict[str, Any] = {
+            "output_type": "execute_result",
+            "execution_count": None,
+            "metadata": {},
+        }
+        cell["outputs"].append({**part, "data": {"text/plain": f"{score.earned:g}"}})
+    elif not score.passed:
         kind = "AssertionError"
         failed = {
             "output_type": "error",

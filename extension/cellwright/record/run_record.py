@@ -339,6 +339,15 @@ class Score:
         return (self.value or 0.0) * self.points
 
 
+THUMB = "thumb"
+"""The name of a person's score that is up or down."""
+
+
+def make_thumb(comment: str, *, is_up: bool) -> Score:
+    """The score of a person who finds a run good, or not."""
+    return Score(THUMB, float(is_up), passed=is_up, explanation=comment)
+
+
 @dataclass(frozen=True)
 class Grade:
     """Points of several scores, together."""

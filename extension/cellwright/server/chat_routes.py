@@ -28,13 +28,14 @@ from cellwright.record.messages import (
 )
 from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import Output
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import THUMB, RunRecord, make_thumb
 from cellwright.record.values import safe_text, to_dict
 from cellwright.server.application import Application
-from cellwright.server.rest_types import ChatSummary
+from cellwright.server.rest_types import ChatSummary, RunThumb
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.store.chat_rows import Chat, filters_of, with_filters
 from cellwright.store.chats import ChatNote, ChatPins, PinsFullError
+from cellwright.store.runs import RunScores
 from cellwright.text.cleaning import clean, fenced, plain_text, safe_markdown
 from cellwright.text.redaction import Redactor
 
@@ -307,6 +308,10 @@ def chat_summary(shared: Application, chat: Chat) -> ChatSummary:
         expires_at=chat.expires_at,
         pins=tuple(chat.pins),
         text_filters=tuple(item.name for item in known_filters(filters_of(chat.settings))),
+        thumbs={
+            run_id: RunThumb(bool(score.value), score.explanation)
+            for run_id, score in shared.runs.scores.thumbs(chat.chat_id).items()
+        },
     )
 
 
@@ -588,6 +593,44 @@ class ChatPinRoute(Route):
         self.send(to_dict(chat_summary(self.shared, await self.answer(changed))))
 
 
+# What a person thinks of an answer.
+
+
+class ChatThumbRoute(Route):
+    """The thumb of one run of a chat, kept as a score of the run."""
+
+    guest_methods = ("PUT", "DELETE")
+
+    @web.authenticated
+    @authorized
+    async def put(self, chat_id: str, run_id: str) -> None:
+        """Keep it, in the place of an earlier one."""
+        given = self.fields(is_up=bool, comment=str)
+        if "is_up" not in given:
+            raise Refusal(400, "'is_up' is missing.", "Say true or false.")
+        comment = self.shared.redactor().text(given.get("comment", "").strip())
+        thumb = make_thumb(comment, is_up=given["is_up"])
+        await self._change(chat_id, run_id, lambda scores: scores.give(run_id, thumb))
+
+    @web.authenticated
+    @authorized
+    async def delete(self, chat_id: str, run_id: str) -> None:
+        """Take it back."""
+        await self._change(chat_id, run_id, lambda scores: scores.withdraw(run_id, THUMB))
+
+    async def _change(self, chat_id: str, run_id: str, change: Callable[[RunScores], None]) -> None:
+        def changed(shared: Application) -> Chat:
+            chat = self.chat(shared, chat_id)
+            if run_id not in shared.chats.run_ids(chat.chat_id):
+                raise Refusal(404, f"The chat has no run {run_id!r}.", "Reload it.")
+            change(shared.runs.scores)
+            if shared.live is not None:
+                shared.live.chat_changed(chat)
+            return chat
+
+        self.send(to_dict(chat_summary(self.shared, await self.answer(changed))))
+
+
 ROUTES: RouteTable = (
     ("chats", ChatsRoute),
     (f"chats/{ROUTE_ID}", ChatRoute),
@@ -596,4 +639,5 @@ ROUTES: RouteTable = (
     (f"chats/{ROUTE_ID}/messages", ChatMessagesRoute),
     (f"chats/{ROUTE_ID}/messages/{ROUTE_ID}", WaitingMessageRoute),
     (f"chats/{ROUTE_ID}/pins/{ROUTE_ID}", ChatPinRoute),
+    (f"chats/{ROUTE_ID}/thumbs/{ROUTE_ID}", ChatThumbRoute),
 )

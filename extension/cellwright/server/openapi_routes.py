@@ -98,6 +98,10 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "PUT chats/{chat_id}/pins/{run_id}": Operation(types.ChatSummary, refusals=(404, 409)),
     "DELETE chats/{chat_id}/pins/{run_id}": Operation(types.ChatSummary, refusals=(404, 409)),
+    "PUT chats/{chat_id}/thumbs/{run_id}": Operation(
+        types.ChatSummary, body=types.RunThumb, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE chats/{chat_id}/thumbs/{run_id}": Operation(types.ChatSummary, refusals=(404, 409)),
     "DELETE chats/{chat_id}/messages/{message_id}": Operation(types.Nothing, refusals=(404, 409)),
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)

@@ -108,6 +108,14 @@ class Models:
 
 
 @dataclass(frozen=True)
+class RunThumb:
+    """Whether a person finds an answer good."""
+
+    is_up: bool
+    comment: str = ""
+
+
+@dataclass(frozen=True)
 class ChatSummary:
     """A chat in one line."""
 
@@ -129,6 +137,8 @@ class ChatSummary:
     """Runs whose words stay in the context, in the order in which they were pinned."""
     text_filters: tuple[str, ...] = ()
     """Those that are on, in their order."""
+    thumbs: Mapping[str, RunThumb] = field(default_factory=dict)
+    """What a person thinks of the answers, by run."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { ChatChange, ListedChat, Rest } from '../client/panel_rest';
+import type { ChatChange, ListedChat, Rest, Thumb } from '../client/panel_rest';
 import { type Problem, problemOf } from '../client/problems';
 import type { ChatState } from '../wire/generated';
 
@@ -46,6 +46,8 @@ interface KeptWithChat {
   readonly pins: readonly string[] | null;
   /** What is done to a prompt before it is sent; null: not known yet. */
   readonly textFilters: readonly string[] | null;
+  /** What the person thinks of the answers, by run; null: not known yet. */
+  readonly thumbs: Readonly<Record<string, Thumb>> | null;
 }
 
 /** The chat they belong to. */
@@ -55,13 +57,16 @@ export interface SettledChat {
   begin(): Promise<string>;
 }
 
-/** A chat's instructions, text filters and pinned turns: read again when another tab changes them. */
+type SettingsRest = Pick<Rest, 'chat' | 'changeChat' | 'setPinned' | 'setThumb'>;
+
+/** A chat's instructions, text filters, pinned turns and thumbs: read again when another tab changes them. */
 export class ChatSettings {
-  constructor(rest: Pick<Rest, 'chat' | 'changeChat' | 'setPinned'>, chat: SettledChat) {
+  constructor(rest: SettingsRest, chat: SettledChat) {
     this._rest = rest;
     this._chat = chat;
     // the server makes a chat with all filters on
-    this._kept = { prompt: '', pins: null, textFilters: chat.id === '' ? TEXT_FILTERS : null };
+    const textFilters = chat.id === '' ? TEXT_FILTERS : null;
+    this._kept = { prompt: '', pins: null, textFilters, thumbs: null };
   }
 
   /** Another object when something changed. */
@@ -69,7 +74,7 @@ export class ChatSettings {
     return this._kept;
   }
 
-  /** Why a turn was not pinned; null: it was, or the person has read it. */
+  /** Why a turn was not pinned or thumbed; null: it was, or the person has read it. */
   get problem(): Problem | null {
     return this._problem;
   }
@@ -118,17 +123,26 @@ export class ChatSettings {
 
   /** Keep a turn in the context, or no longer; one after the other, as the person said. */
   setPinned(run: string, isPinned: boolean): Promise<void> {
-    this._pinning = this._pinning.then(() => this._pin(run, isPinned));
-    return this._pinning;
+    return this._change(id => this._rest.setPinned(id, run, isPinned));
+  }
+
+  /** Keep what the person thinks of an answer; null: nothing any more. */
+  setThumb(run: string, thumb: Thumb | null): Promise<void> {
+    return this._change(id => this._rest.setThumb(id, run, thumb));
   }
 
   clearProblem(): void {
     this._setProblem(null);
   }
 
-  private async _pin(run: string, isPinned: boolean): Promise<void> {
+  private _change(send: (id: string) => Promise<ListedChat>): Promise<void> {
+    this._changing = this._changing.then(() => this._send(send));
+    return this._changing;
+  }
+
+  private async _send(send: (id: string) => Promise<ListedChat>): Promise<void> {
     try {
-      const listed = await this._rest.setPinned(this._chat.id, run, isPinned);
+      const listed = await send(this._chat.id);
       this._asked += 1;
       this._take(listed);
       this._setProblem(null);
@@ -147,8 +161,8 @@ export class ChatSettings {
     this._doing = doing;
   }
 
-  private _take({ prompt, pins, text_filters: textFilters }: ListedChat): void {
-    this._set({ prompt, pins, textFilters });
+  private _take({ prompt, pins, text_filters: textFilters, thumbs }: ListedChat): void {
+    this._set({ prompt, pins, textFilters, thumbs });
   }
 
   private _set(change: Partial<KeptWithChat>): void {
@@ -166,12 +180,12 @@ export class ChatSettings {
     }
   }
 
-  private readonly _rest: Pick<Rest, 'chat' | 'changeChat' | 'setPinned'>;
+  private readonly _rest: SettingsRest;
   private readonly _chat: SettledChat;
   private readonly _changed = new Signal<this, void>(this);
   private _kept: KeptWithChat;
   private _problem: Problem | null = null;
-  private _pinning: Promise<void> = Promise.resolve();
+  private _changing: Promise<void> = Promise.resolve();
   private _asked = 0;
   private _doing = '';
 }

@@ -11,6 +11,7 @@ import type {
   ProjectTextRow,
   ProviderList,
   RecordedRunCell as RunCell,
+  RunThumb as Thumb,
   ServiceCheck,
   ServiceState,
   ServiceTest,
@@ -64,6 +65,7 @@ export type {
   ServiceChange,
   ServiceCheck,
   ServiceState,
+  Thumb,
   UploadedFile,
   VariableSummary,
   WaitingNote
@@ -135,6 +137,12 @@ export class Rest {
   setPinned(id: string, run: string, isPinned: boolean): Promise<ListedChat> {
     const init = isPinned ? withBody('PUT', {}) : { method: 'DELETE' };
     return this._get(shape('ChatSummary'), { path: ['chats', id, 'pins', run] }, init);
+  }
+
+  /** Keep what the person thinks of an answer; null: nothing any more. The chat then. */
+  setThumb(id: string, run: string, thumb: Thumb | null): Promise<ListedChat> {
+    const init = thumb === null ? { method: 'DELETE' } : withBody('PUT', thumb);
+    return this._get(shape('ChatSummary'), { path: ['chats', id, 'thumbs', run] }, init);
   }
 
   /** What the next question takes along. */

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { ChatSettings } from '../chat/chat_settings';
 import type { Turn } from '../chat/types';
+import type { Thumb } from '../client/panel_rest';
 import { Icon, IconButton } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
 import type { Chat } from './ports';
@@ -11,12 +12,16 @@ export interface Revealed {
   readonly run: string;
 }
 
-/** The turns that stay in the model's context however long the chat gets. */
+/** The turns that stay in the model's context however long the chat gets, and the thumbs. */
 interface Pins {
   /** Their runs, in the order pinned; null: they are not known yet. */
   readonly runs: readonly string[] | null;
   readonly revealed: Revealed | null;
+  /** What the person thinks of the answers, by run; null: the server keeps none. */
+  readonly thumbs: Readonly<Record<string, Thumb>> | null;
   setPinned(run: string, isPinned: boolean): void;
+  /** Null takes it back. */
+  setThumb(run: string, thumb: Thumb | null): void;
   /** The turn of a run; undefined: it has not come yet. */
   turnOf(run: string): Turn | undefined;
   /** Bring a turn into view. */
@@ -26,7 +31,9 @@ interface Pins {
 const PinsContext = React.createContext<Pins>({
   runs: null,
   revealed: null,
+  thumbs: null,
   setPinned: () => undefined,
+  setThumb: () => undefined,
   turnOf: () => undefined,
   reveal: () => undefined
 });
@@ -41,23 +48,28 @@ interface ChatPinsProps {
   readonly children: React.ReactNode;
 }
 
-/** Lets what it holds see and change the pins of a chat. */
+/** Lets what it holds see and change the pins and thumbs of a chat. */
 export function ChatPins({ chat, settings, children }: ChatPinsProps) {
   const runs = useSignal(settings.changed, () => settings.kept.pins);
+  const thumbs = useSignal(settings.changed, () => settings.kept.thumbs);
   const [revealed, setRevealed] = React.useState<Revealed | null>(null);
   const pins = React.useMemo<Pins>(
     () => ({
       runs,
       revealed,
+      thumbs,
       setPinned: (run, isPinned) => {
         void settings.setPinned(run, isPinned);
+      },
+      setThumb: (run, thumb) => {
+        void settings.setThumb(run, thumb);
       },
       turnOf: run => chat.turns.find(({ runId }) => runId === run),
       reveal: run => {
         setRevealed({ run });
       }
     }),
-    [chat, settings, runs, revealed]
+    [chat, settings, runs, revealed, thumbs]
   );
   return <PinsContext.Provider value={pins}>{children}</PinsContext.Provider>;
 }

@@ -36,6 +36,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'projectTexts'
     | 'providers'
     | 'setPinned'
+    | 'setThumb'
     | 'takeNote'
     | 'tryService'
     | 'variable'

@@ -12,6 +12,7 @@ import { Menu, type MenuEntry } from '../ui/menu';
 import { type Opener, OpenNotebookButton, useOpener } from '../ui/opening';
 import { isTrouble, statusWords, undoWords } from '../ui/words';
 import { needsSetup, SetUpButton } from './notice';
+import { ThumbComment, Thumbs } from './thumbs';
 import { useTurnActions } from './turn_actions';
 
 /** What a turn took, and what can be done with it afterwards. */
@@ -36,6 +37,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
           {formatFigures(turn, trans)}
         </span>
         <span className="cw-footer-actions">
+          <Thumbs runId={turn.runId} />
           <CopyButton text={() => answerText(turn)} label={trans.__('Copy answer')} />
           {turn.supersededBy === '' && (
             <IconButton
@@ -80,6 +82,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
           </Menu>
         </span>
       </div>
+      <ThumbComment runId={turn.runId} />
       {outcome !== null && (
         <p className="cw-muted" role="status">
           {undoWords(outcome, isUndone, trans)}

@@ -108,6 +108,10 @@ export interface components {
       readonly pins: readonly string[];
       /** @description Those that are on, in their order. */
       readonly text_filters: readonly string[];
+      /** @description What a person thinks of the answers, by run. */
+      readonly thumbs: {
+        readonly [key: string]: components['schemas']['RunThumb'];
+      };
     };
     /** @description That cellwright is there. */
     readonly Health: {
@@ -1226,6 +1230,11 @@ export interface components {
       /** @constant */
       readonly kind: 'run_started';
     };
+    /** @description Whether a person finds an answer good. */
+    readonly RunThumb: {
+      readonly is_up: boolean;
+      readonly comment: string;
+    };
     /** @description One time a cell ran. */
     readonly SampleCell: {
       readonly id: string;
@@ -1860,6 +1869,7 @@ export type ResultPlace = components['schemas']['ResultPlace'];
 export type RunFinished = components['schemas']['RunFinished'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunStarted = components['schemas']['RunStarted'];
+export type RunThumb = components['schemas']['RunThumb'];
 export type SampleCell = components['schemas']['SampleCell'];
 export type SampleNotRun = components['schemas']['SampleNotRun'];
 export type SampleRow = components['schemas']['SampleRow'];
@@ -2021,7 +2031,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       prompt_adds: { default: false, type: 'boolean' },
       expires_at: { default: 0, type: 'number' },
       pins: { default: [], items: { type: 'string' }, type: 'array' },
-      text_filters: { default: [], items: { type: 'string' }, type: 'array' }
+      text_filters: { default: [], items: { type: 'string' }, type: 'array' },
+      thumbs: {
+        additionalProperties: { $ref: '#/components/schemas/RunThumb' },
+        default: {},
+        type: 'object'
+      }
     },
     required: ['id', 'title', 'notebook_path', 'updated_at', 'runs'],
     type: 'object'
@@ -3379,6 +3394,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       kind: { const: 'run_started', default: 'run_started', type: 'string' }
     },
     required: ['prompt', 'lane', 'mode', 'parameters'],
+    type: 'object'
+  },
+  RunThumb: {
+    properties: { is_up: { type: 'boolean' }, comment: { default: '', type: 'string' } },
+    required: ['is_up'],
     type: 'object'
   },
   SampleCell: {

@@ -68,8 +68,17 @@ beforeEach(() => {
 it('test_002_60 knows what the server keeps', async () => {
   const { settings } = begin();
   expect(settings.kept.pins).toBeNull();
+  server.routes.set('GET chats/c1', () => ({
+    ...answer(),
+    thumbs: { r1: { is_up: true, comment: '' } }
+  }));
   await settings.refresh();
-  expect(settings.kept).toEqual({ prompt: 'Be brief.', pins: ['r1'], textFilters: ALL });
+  expect(settings.kept).toEqual({
+    prompt: 'Be brief.',
+    pins: ['r1'],
+    textFilters: ALL,
+    thumbs: { r1: { is_up: true, comment: '' } }
+  });
 });
 
 it('test_002_60 pins and unpins one after the other, and believes the server', async () => {

@@ -23,6 +23,7 @@ import type {
   ServiceChange,
   ServiceCheck,
   ServiceState,
+  Thumb,
   UploadedFile,
   WaitingNote
 } from '../../src/client/panel_rest';
@@ -200,6 +201,8 @@ export class FakePanel implements Panel {
   prompt = '';
   /** Runs of pinned turns. */
   pins: readonly string[] = [];
+  /** What the person thinks of answers. */
+  thumbs: Readonly<Record<string, Thumb>> = {};
   textFilters: readonly string[] = ['line_ends', 'terminal_colours', 'blank_lines'];
   /** What the next request begins with. */
   context: ChatContext = {
@@ -246,6 +249,14 @@ export class FakePanel implements Panel {
       if (this.refusal === null) {
         const others = this.pins.filter(pinned => pinned !== run);
         this.pins = isPinned ? [...others, run] : others;
+      }
+      return this.answer(this.listed(id));
+    },
+    setThumb: (id, run, thumb) => {
+      this.calls.push(['setThumb', id, run, thumb]);
+      if (this.refusal === null && this.thumbs !== undefined) {
+        const others = Object.entries(this.thumbs).filter(([name]) => name !== run);
+        this.thumbs = Object.fromEntries(thumb === null ? others : [...others, [run, thumb]]);
       }
       return this.answer(this.listed(id));
     },
@@ -372,7 +383,8 @@ export class FakePanel implements Panel {
       prompt_adds: false,
       expires_at: 0,
       pins: this.pins,
-      text_filters: this.textFilters
+      text_filters: this.textFilters,
+      thumbs: this.thumbs
     };
   }
 

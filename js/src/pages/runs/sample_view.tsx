@@ -281,6 +281,33 @@ function Messages({ sample }: { readonly sample: Sample }) {
   );
 }
 
+/** What a check counted, and what should have been. */
+function ScoreFigures({ score }: { readonly score: Score }) {
+  const trans = useTrans();
+  const { value, points, expected, found } = score;
+  const outcome = value === null ? 'unscored' : score.passed ? 'passed' : 'failed';
+  return (
+    <>
+      <p className="cw-row">
+        <OutcomeMark outcome={outcome} />
+        {value !== null && (
+          <span className="cw-muted">
+            {points === 1
+              ? value
+              : trans.__('%1 of %2 points', formatPoints(value * points), formatPoints(points))}
+          </span>
+        )}
+      </p>
+      {expected !== '' && <p className="cw-muted">{trans.__('Expected: %1', expected)}</p>}
+      {found !== '' && <p className="cw-muted">{trans.__('Found: %1', found)}</p>}
+    </>
+  );
+}
+
+function formatPoints(points: number): string {
+  return String(Number(points.toFixed(6)));
+}
+
 function Scores({ scores }: { readonly scores: readonly Score[] }) {
   const trans = useTrans();
   return (
@@ -288,12 +315,7 @@ function Scores({ scores }: { readonly scores: readonly Score[] }) {
       {scores.map((score, place) => (
         <li key={place}>
           <h4>{score.name}</h4>
-          <p className="cw-row">
-            <OutcomeMark
-              outcome={score.value === null ? 'unscored' : score.passed ? 'passed' : 'failed'}
-            />
-            {score.value !== null && <span className="cw-muted">{score.value}</span>}
-          </p>
+          <ScoreFigures score={score} />
           {score.error !== '' && (
             <CodeBlock text={score.error} label={trans.__('Why the check failed to run')} />
           )}

@@ -22,6 +22,16 @@ import {
   sample
 } from './answers';
 
+const SCORE = {
+  value: null,
+  passed: false,
+  explanation: '',
+  error: '',
+  points: 1,
+  expected: '',
+  found: '',
+  code: ''
+};
 const A = 'runs/1/a/demo';
 const B = 'runs/1/b/demo';
 
@@ -77,8 +87,8 @@ function serve(): void {
       agent: query.get('result') === A ? 'a' : 'b',
       messages: messages(query.get('result') === A ? 'x = 1' : 'x = 2', 'It is **42**.'),
       scores: [
-        { name: 'value', value: 0, passed: false, explanation: 'It is *1*, not 2.', error: '' },
-        { name: 'broken', value: null, passed: false, explanation: '', error: 'NameError' }
+        { ...SCORE, name: 'value', value: 0, explanation: 'It is *1*, not 2.', expected: '2' },
+        { ...SCORE, name: 'broken', error: 'NameError' }
       ]
     })
   );
@@ -176,6 +186,7 @@ it('leads from a result to a sample, its cells and scores, and back', async () =
   fireEvent.click(screen.getByRole('tab', { name: 'Scores (2)' }));
   expect(await screen.findByText('1', { selector: 'em' })).toBeTruthy();
   expect(screen.getByText('NameError')).toBeTruthy();
+  expect(screen.getByText('Expected: 2')).toBeTruthy();
   fireEvent.keyDown(screen.getByRole('heading', { name: 'demo/2/1' }), { key: 'Escape' });
   expect(page.place).toEqual({ kind: 'result', result: A });
   await press('Back (Esc)');
