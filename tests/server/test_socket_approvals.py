@@ -322,7 +322,7 @@ async def test_what_a_service_asks_is_put_to_the_person_and_not_recorded(
         ("sample: Guests", "3"),
         ("sample: Name", "Ada Lovelace"),
     ):
-        asking = await tab.until(lambda q=question: _asks(tab, chat, q))
+        asking = await tab.until(partial(_asks, tab, chat, question))
         await tab.send(type="input", chat=chat, request=asking["request"], value=line)
     asking = await tab.until(lambda: _asks(tab, chat, "sample: Window"))
     await tab.send(type="input", chat=chat, request=asking["request"], value="cancel")

@@ -56,7 +56,11 @@ export class CellEditing {
         }
         break;
       case 'cell_edited':
-        this._edit(run, event);
+        if (event.outputs === null) {
+          this._edit(run, event);
+        } else {
+          this._showOutputs(run, event, event.outputs);
+        }
         break;
       case 'cell_removed':
         this._remove(run, event);
@@ -103,10 +107,6 @@ export class CellEditing {
       return;
     }
     const before = versionOf(cell);
-    if (event.outputs !== null && before.source === source) {
-      this._showOutputs(run, event, cell);
-      return;
-    }
     const mark = provenanceMetadata(run, call, source);
     const isThere = before.source === source;
     const isDrawn = undrawn(cell.cell_type, source) === cell.cell_type;
@@ -129,14 +129,19 @@ export class CellEditing {
   }
 
   /** Outputs are cleared, or those of before come back; the source stays as it is. */
-  private _showOutputs(run: string, event: CellEdited, cell: SharedCell): void {
-    if (!('setOutputs' in cell)) {
+  private _showOutputs(
+    run: string,
+    event: CellEdited,
+    outputs: NonNullable<CellEdited['outputs']>
+  ): void {
+    const { cell_id: id, call_id: call, source, execution_count: count } = event;
+    const cell = new CellBatch(this._parts.shared).get(id);
+    if (cell === null || !('setOutputs' in cell) || cell.getSource() !== source) {
       return;
     }
-    const { cell_id: id, call_id: call, outputs, execution_count: count } = event;
     const before = versionOf(cell);
     this._parts.own.run(() => {
-      cell.setOutputs((outputs ?? []).map(toNbformat));
+      cell.setOutputs(outputs.map(toNbformat));
       cell.execution_count = count;
     });
     this._parts.log.note(run, call, { kind: 'edited', cellId: id, before, after: versionOf(cell) });

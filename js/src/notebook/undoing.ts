@@ -142,11 +142,7 @@ function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Und
   const now = isUndo ? change.after : change.before;
   const then = isUndo ? change.before : change.after;
   if (cell === null || cell.getSource() === then.source) {
-    if (cell !== null && now.source === then.source && !isSameOutput(now, then)) {
-      return isSameOutput(versionOf(cell), now) ? 'done' : 'kept';
-    }
-    // When both are the same, this page came too late to see the old text.
-    return cell !== null && now.source === then.source ? 'kept' : 'nothing';
+    return cell !== null && now.source === then.source ? reshow(cell, now, then) : 'nothing';
   }
   if (cell.getSource() !== now.source) {
     return 'kept';
@@ -154,6 +150,13 @@ function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Und
   change[isUndo ? 'after' : 'before'] = versionOf(cell);
   write(cell, then);
   return 'done';
+}
+
+/** Only what the cell shows was changed: it is shown again afterwards. */
+function reshow(cell: SharedCell, now: Version, then: Version): UndoOutcome {
+  // When both are the same, this page came too late to see the old text.
+  const isSeen = !isSameOutput(now, then);
+  return isSeen && isSameOutput(versionOf(cell), now) ? 'done' : 'kept';
 }
 
 function isSameOutput(one: Version, other: Version): boolean {

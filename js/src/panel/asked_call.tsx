@@ -156,26 +156,34 @@ function AskedChange({ card, target, follows }: AskedChangeProps) {
     case 'run':
       return <AskedCode card={card} />;
     case 'run_existing':
-      return target === null ? (
-        <Arguments card={card} />
-      ) : (
-        <AskedCode card={{ ...card, code: target.source, language: 'python' }} />
-      );
+      return <ExistingCode card={card} target={target} />;
     case 'install': {
       const { name } = card.given;
       const text = typeof name === 'string' ? name : card.argumentsText;
       return <CodeBlock text={text} label={trans.__('Arguments of this call')} isWhole />;
     }
     case 'other':
-      return (
-        <>
-          {card.code !== '' && <AskedCode card={card} />}
-          <Arguments card={card} />
-        </>
-      );
+      return <OtherCall card={card} />;
     default:
       return deed satisfies never;
   }
+}
+
+function OtherCall({ card }: { card: ToolCard }) {
+  return (
+    <>
+      {card.code !== '' && <AskedCode card={card} />}
+      <Arguments card={card} />
+    </>
+  );
+}
+
+function ExistingCode({ card, target }: Pick<AskedChangeProps, 'card' | 'target'>) {
+  return target === null ? (
+    <Arguments card={card} />
+  ) : (
+    <AskedCode card={{ ...card, code: target.source, language: 'python' }} />
+  );
 }
 
 function Deletion({ card, target }: Pick<AskedChangeProps, 'card' | 'target'>) {
