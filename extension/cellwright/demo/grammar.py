@@ -406,7 +406,10 @@ class _Reading:
                     continue
                 self._group(near)
                 self._more_groups(near)
-            elif near is not None and near.kind in ("fn", "noun", "row", "rule"):
+            elif near is not None and near.kind in ("noun", "row"):
+                if [t.value for t in self._all("fn")] == ["mean"]:  # "on average for each order"
+                    self._use(token)
+            elif near is not None and near.kind in ("fn", "rule"):
                 self._use(token)
         if self.by:
             self._take("by")
