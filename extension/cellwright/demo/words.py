@@ -393,8 +393,8 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
     for column in frame.columns:
         # Rows are what the column that numbers them is called after, such as order_id.
         if column.is_identifier and column.unique == frame.rows:
-            words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
-            yield from (key for key in _inflected(words) if words)
+            named = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
+            yield from (key for key in _inflected(named) if named)
     heads = {key for c in frame.columns for key in _inflected(_head(str(c.name)))}
     if _is_panel(frame):
         return  # a row is not a stock, but what one stock was on one day
