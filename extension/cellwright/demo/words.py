@@ -54,9 +54,7 @@ FOREIGN = frozenset(
         "der",
         "die",
         "das",
-        "ein",
         "eine",
-        "ist",
         "und",
     ]
     + [
