@@ -11,15 +11,19 @@ import ast
 import contextlib
 import io
 import json
+import random
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from demo_session import RUN_CELL, exchange, user
 
 from cellwright.demo.analyst import next_answer
+from cellwright.demo.answers import number
 
 HERE = Path(__file__).parent
 QUESTIONS: list[dict[str, Any]] = [
@@ -74,3 +78,73 @@ def test_a_question_is_answered_right_or_refused_with_its_words(
         return
     for shown in asked["shows"]:
         assert shown in answer
+
+
+# Random plans over random tables, said in words: the answer is pandas' own, or a refusal.
+
+COLUMNS = ("plant", "shift", "grade")
+VALUES = ("amber", "birch", "cedar", "dune", "ember", "fjord")
+MEASURES = ("output", "waste")
+UNKNOWN = ("glimmering", "quorums", "overdue", "zebra", "kindly unless")
+Plan = tuple[str, Callable[[pd.DataFrame], object]]
+
+
+def random_table(chance: random.Random) -> pd.DataFrame:
+    """Forty rows of three columns of words and two of numbers; no word in two columns."""
+    table = pd.DataFrame(index=range(40))
+    for place, column in enumerate(COLUMNS):
+        own = VALUES[2 * place : 2 * place + 2]
+        table[column] = [chance.choice(own) for _ in range(40)]
+    for measure in MEASURES:
+        table[measure] = [chance.randint(1, 900) / 4 for _ in range(40)]
+    return table
+
+
+def random_plan(chance: random.Random) -> Plan:
+    """A question, and what it asks of the table."""
+    (one, two), measure = chance.sample(range(3), 2), chance.choice(MEASURES)
+    value, other = VALUES[2 * one], VALUES[2 * two + 1]
+    limit = chance.randint(10, 200)
+    first, second = COLUMNS[one], COLUMNS[two]
+    plans: list[Plan] = [
+        (f"how many rows have {first} {value}", lambda t: (t[first] == value).sum()),
+        (
+            f"mean {measure} of {value} with {measure} over {limit}",
+            lambda t: t[(t[first] == value) & (t[measure] > limit)][measure].mean(),
+        ),
+        (
+            f"total {measure} of rows not {value} and {other}",
+            lambda t: t[(t[first] != value) & (t[second] == other)][measure].sum(),
+        ),
+        (f"highest {measure} for {value}", lambda t: t[t[first] == value][measure].max()),
+        (
+            f"what share of {value} are {other}",
+            lambda t: (t[t[first] == value][second] == other).mean() * 100,
+        ),
+        (f"second highest {measure}", lambda t: t[measure].nlargest(2).iloc[-1]),
+        (f"90th percentile of {measure}", lambda t: t[measure].quantile(0.9)),
+        (f"{measure} {value} {value} {other}", lambda t: "nothing"),
+        (f"mean {measure} of {value} {first} and not {value}", lambda t: "nothing"),
+    ]
+    return chance.choice(plans)
+
+
+def is_refused(answer: str) -> bool:
+    return "I cannot answer this" in answer
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_random_plan_is_answered_right_or_refused(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    table = random_table(chance)
+    table.to_csv(tmp_path / "lots.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    question, compute = random_plan(chance)
+    answer = answer_to(question, "lots.csv")
+    found = re.findall(r"\*\*([\d.,]+)(?: %)?\*\*", answer)
+    assert is_refused(answer) or number(str(compute(table))) in found, (question, answer)
+    words = question.split()
+    words.insert(chance.randrange(len(words) + 1), chance.choice(UNKNOWN))
+    assert is_refused(answer_to(" ".join(words), "lots.csv")), words

@@ -31,6 +31,10 @@ from cellwright.demo.typed import results_in
 from cellwright.demo.words import correct_spelling, is_chinese, is_foreign, read_tokens
 
 SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
+REFERRING = re.compile(
+    r"(?<!\w)(?:their|them|they|those|these|its|it)(?!\w)|其|它们|他们|她们|那些"
+)
+"""Words for what a sentence before was about."""
 STEP_LIMIT = 14
 ASKS_AMOUNT = frozenset(["fill", "end", "ask", "count", "and", "about"])
 HAND_IN = "hand_in"
@@ -274,7 +278,18 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
             continue
         if queries and kinds <= ASKS_AMOUNT and queries[-1].task in ("best", "extreme"):
             continue  # "… and how many?": what is told has the number
-        queries.append(read_query(sentence, frame, found, queries[-1] if queries else None))
+        query = read_query(sentence, frame, found, queries[-1] if queries else None)
+        before = queries[-1] if queries else Query("")
+        referring = REFERRING.search(sentence)
+        if referring and query.task != "chart" and (before.filters or before.limit > 1):
+            raise GrammarError([referring[0]], "refers")
+        if before.task in ("extreme", "best") and query.task in ("values", "lookup"):
+            if before.task == "best" or query.filters:
+                raise GrammarError([sentence], "refers")
+            # "And in which department?": a column of the row that was found
+            queries[-1] = replace(before, measures=(*before.measures, *query.measures))
+            continue
+        queries.append(query)
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
 

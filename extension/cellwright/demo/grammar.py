@@ -406,7 +406,11 @@ class _Reading:
                     continue
                 self._group(near)
                 self._more_groups(near)
-            elif near is not None and near.kind in ("fn", "noun", "row", "rule"):
+            elif near is not None and near.kind in ("noun", "row"):
+                counted = any(t.kind == "count" for t in self.tokens[token.place : near.place])
+                if counted or [t.value for t in self._all("fn")] == ["mean"]:
+                    self._use(token)  # "by number of orders", "on average for each order"
+            elif near is not None and near.kind in ("fn", "rule"):
                 self._use(token)
         if self.by:
             self._take("by")
@@ -674,14 +678,14 @@ class _Reading:
             self._filter(
                 column, "year" if column.reads_as == "date" else "==", token.value, token.place
             )
-        for unit in DATE_PARTS:
-            names = self._all(unit)
+        for date_part in DATE_PARTS:
+            names = self._all(date_part)
             if len(names) > 1:  # a range, or a comparison
                 raise GrammarError([token.text for token in names], "unused")
             for token in names:
                 self._use(token)
                 part = token.value if token.value == "weekend" else int(token.value)
-                sign = "weekend" if part == "weekend" else unit
+                sign = "weekend" if part == "weekend" else date_part
                 self._filter(self._one_date(token), sign, part, token.place)
 
     def _one_date(self, token: Token) -> Column:

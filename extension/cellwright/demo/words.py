@@ -51,23 +51,19 @@ FOREIGN = frozenset(
         "vielen",
         "welche",
         "welcher",
-        "welches",
         "der",
         "die",
         "das",
-        "ein",
         "eine",
-        "ist",
-        "sind",
         "und",
-        "bitte",
+    ]
+    + [
+        "sind",
         "für",
         "von",
-        "im",
         "quel",
         "quelle",
         "quels",
-        "quelles",
         "est",
         "sont",
         "le",
@@ -75,31 +71,10 @@ FOREIGN = frozenset(
         "les",
         "des",
         "du",
-        "une",
-        "combien",
-        "moyenne",
-        "pour",
-        "et",
-        "dans",
-        "el",
-        "los",
-        "las",
-        "cuál",
-        "cuántos",
-        "qué",
-        "es",
-        "en",
-        "por",
-        "promedio",
-        "qual",
-        "quale",
-        "quanti",
-        "são",
-        "os",
-        "il",
-        "di",
     ]
+    + ["une", "combien", "pour", "et", "el", "los", "las", "cuál", "cuántos", "es", "en", "quanti"]
 )
+"""Little words of other languages; two of them make a question one of theirs."""
 OTHER_SCRIPTS = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]")
 PERSONAL = frozenset(["sex", "gender", "salary", "性别", "姓名", "薪资", "工资"])
 """Rows with one of these, and an age, are people."""
@@ -233,7 +208,7 @@ def _is_slip(word: str, other: str) -> bool:
     longer, shorter = sorted((word, other), key=len, reverse=True)
     if len(longer) - len(shorter) != 1 or longer == f"{shorter}s":
         return False
-    lost = [p for p in range(1, len(longer)) if longer[:p] + longer[p + 1 :] == shorter]
+    lost = [p for p in range(1, len(longer) - 1) if longer[:p] + longer[p + 1 :] == shorter]
     return any(len(word) > 6 or longer[p] == longer[p - 1] for p in lost)
 
 
@@ -416,9 +391,11 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
     for column in frame.columns:
         # Rows are what the column that numbers them is called after, such as order_id.
         if column.is_identifier and column.unique == frame.rows:
-            words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
-            yield from (key for key in _inflected(words) if words)
+            named = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
+            yield from (key for key in _inflected(named) if named)
     heads = {key for c in frame.columns for key in _inflected(_head(str(c.name)))}
+    if _is_panel(frame):
+        return  # a row is not a stock, but what one stock was on one day
     for key in _inflected(_atoms_of(table.rpartition("_")[2])):
         if key not in heads:
             yield key
@@ -426,6 +403,19 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
         for key in _inflected(_atoms_of(word)):
             if not set(key) & taken:
                 yield key
+
+
+def _is_panel(frame: TableColumns) -> bool:
+    """Whether the table has a row for each thing and time, or nearly."""
+    if any(c.is_identifier and c.unique > 0.9 * frame.rows for c in frame.columns):
+        return False
+    times = [
+        c for c in frame.columns if c.reads_as == "date" or str(c.name).lower() in ("year", "年份")
+    ]
+    pairs = [
+        time.unique * c.unique for time in times for c in frame.of_kind("text") if c.unique > 1
+    ]
+    return any(0.8 * frame.rows <= pair <= 1.25 * frame.rows for pair in pairs if frame.rows > 12)
 
 
 def _repeated(frame: TableColumns) -> set[Phrase]:
@@ -478,7 +468,7 @@ def _names(frame: TableColumns) -> _ColumnNames:
         ]
         for key in dict.fromkeys(key for words in whole for key in _inflected(words)):
             names.whole.setdefault(key, []).append(column)
-        for part in {*_parts(bare), *_parts(long)}:
+        for part in {*(() if "capita" in long else _parts(bare)), *_parts(long)}:
             if column not in names.partial.setdefault(part, []):
                 names.partial[part].append(column)
     named = {**names.partial, **names.whole}
@@ -506,7 +496,8 @@ def _parts(words: list[str]) -> Iterator[Phrase]:
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
             part = tuple(words[start:end])
-            if sum(map(len, part)) > (1 if HAN.match(part[0]) else 2):
+            is_total = "capita" in words[end:]  # gdp is not gdp per capita
+            if not is_total and sum(map(len, part)) > (1 if HAN.match(part[0]) else 2):
                 yield from _inflected(part)
 
 
