@@ -166,7 +166,7 @@ def test_a_file_that_is_not_there_is_named_in_one_line(fresh: LiveKernel) -> Non
 def test_nothing_asked_and_help_show_the_options(fresh: LiveKernel, line: str) -> None:
     shown = fresh.run(line, answers=[])
     assert "--max-steps N" in shown.stdout
-    assert "/export [ID] [--to FORMAT]" in shown.stdout
+    assert "--to FORMAT" in shown.stdout
     assert shown.reply["content"]["status"] == "ok"
     assert fresh.service.requests == []
 

@@ -26,6 +26,7 @@ from cellwright.errors import (
 from cellwright.llm import Capabilities, LMEvent, anthropic, gemini, responses
 from cellwright.llm.capabilities import (
     ITEM_WORDS,
+    LENGTH_PARAMETERS,
     LIMIT_NAMES,
     NOTHING_KNOWN,
     REFUSED_ITEMS,
@@ -205,14 +206,8 @@ class OpenAILM:
             raise lost
         while True:
             stop.check()
-            request = self._request(prompt)
-            for name in request.wire.absent.intersection(request.optional):
-                yield self._learned.leave_out(prompt.parameters.model, name)
-                request = self._request(prompt)
-            if is_empty and not find_provider(self._service.base_url).hosts:
-                # llama-cpp-python's server says 200 before it reads a request, and closes a stream
-                # that it cannot write. Asked for all at once it says why.
-                request, is_empty = replace(request, body=_in_one_piece(request.body)), False
+            request = yield from self._usable_request(prompt, in_one_piece=is_empty)
+            is_empty = False
             try:
                 reply = yield from self._attempt(prompt, request, stop)
             except (LMRequestError, LMNotFoundError) as error:
@@ -233,6 +228,21 @@ class OpenAILM:
             else:
                 yield from self._warnings(prompt, reply)
                 return replace(reply, attempts=len(failures) + 1)
+
+    def _usable_request(
+        self, prompt: Prompt, *, in_one_piece: bool
+    ) -> Generator[LMEvent, None, _Request]:
+        """The request, without what its API has not; what is left out is told of."""
+        request = self._request(prompt)
+        for name in request.wire.absent.intersection(request.optional):
+            yield self._learned.leave_out(prompt.parameters.model, name)
+            request = self._request(prompt)
+        is_own = not find_provider(self._service.base_url).hosts
+        if in_one_piece and is_own and request.wire is WIRES["chat"]:
+            # llama-cpp-python's server says 200 before it reads a request, and closes a stream
+            # that it cannot write. Asked for all at once it says why.
+            return replace(request, body=_in_one_piece(request.body))
+        return request
 
     def _renew_key(self, error: LMAccessError) -> Notice:
         """Ask what gave the key for another one: short-lived ones end within a run.

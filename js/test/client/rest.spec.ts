@@ -65,7 +65,11 @@ describe('each route', () => {
       { models: ['m'] },
       it => it.modelsOf({ api_key: 'k' }).then(models => ({ models }))
     ],
-    ['GET providers', { providers: [], any_address: true, set_model: '', new_key_place: 'file' }, it => it.providers()],
+    [
+      'GET providers',
+      { providers: [], any_address: true, set_model: '', new_key_place: 'file' },
+      it => it.providers()
+    ],
     ['GET chats', [CHAT, { ...CHAT, run: 'r' }], it => it.chats('a.ipynb', 'why?')],
     ['POST chats', CHAT, it => it.newChat('a.ipynb')],
     ['PUT chats/c1/pins/r1', { ...CHAT, pins: ['r1'] }, it => it.setPinned('c1', 'r1', true)],

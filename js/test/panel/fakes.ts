@@ -254,7 +254,7 @@ export class FakePanel implements Panel {
     },
     setThumb: (id, run, thumb) => {
       this.calls.push(['setThumb', id, run, thumb]);
-      if (this.refusal === null && this.thumbs !== undefined) {
+      if (this.refusal === null) {
         const others = Object.entries(this.thumbs).filter(([name]) => name !== run);
         this.thumbs = Object.fromEntries(thumb === null ? others : [...others, [run, thumb]]);
       }
