@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from cellwright.bench import comparing, figure_data
+from cellwright.bench import comparing, figure_check, figure_data, value_data
 from cellwright.bench.checks import (
     ANSWER_NAME,
     AnswerCheck,
@@ -55,9 +56,52 @@ def material_of(item: Item) -> RunMaterial:
 
 def _program(item: Item) -> str:
     kinds = {type(check) for check in item.checks}
+    if not kinds & {Variable, AnswerCheck, NamespaceIntact, Figure}:
+        return ""
+    made = [CARRY, _carried("_values", value_data), _carried("_comparing", comparing), COMPARES]
     if Figure in kinds:
-        return program_of(comparing, figure_data)
-    return program_of(comparing) if kinds & {Variable, AnswerCheck, NamespaceIntact} else ""
+        needs = "difference=_comparing.difference, ValueWriter=_values.ValueWriter"
+        made += [_carried("_figures", figure_data)]
+        made += [_carried("_drawn", figure_check, f"TEXTS=_figures.TEXTS, {needs}"), DRAWN]
+    return "\n\n".join(made)
+
+
+CARRY = """
+import types
+
+
+def carry(source, **names):
+    module = types.ModuleType("carried")
+    vars(module).update(names)
+    exec(source, vars(module))
+    return module
+"""
+"""The modules keep their own namespaces, as here."""
+COMPARES = """
+def evaluate(expression):
+    space = {}
+    for name, module in (("pd", "pandas"), ("np", "numpy")):
+        if name + "." in expression:
+            space[name] = __import__(module)
+    return eval(expression, space)
+
+
+def difference(actual, expected, options):
+    found, wanted = (_values.ValueWriter().write(value) for value in (actual, expected))
+    return _comparing.difference(found, wanted, options)
+
+
+def fingerprints(variables):
+    return _values.fingerprints({}, variables)
+"""
+DRAWN = """
+def figure_difference(user, arguments):
+    return _drawn.figure_difference(_figures.describe_figure(arguments, user), arguments)
+"""
+
+
+def _carried(name: str, module: ModuleType, names: str = "") -> str:
+    return f"{name} = carry({program_of(module)!r}, {names})"
 
 
 def _unique(name: str, taken: set[str]) -> str:
@@ -102,7 +146,8 @@ def _answer(check: AnswerCheck) -> Lines:
         value = f"grading.answer_value({check.name!r}{text})"
         return (
             f"@{check.name}[{check.value}]",
-            f"check.same({value}, {check.value!r}, tolerance={check.tolerance!r})",
+            f"check.same({value}, {check.value!r}, tolerance={check.tolerance!r}, "
+            f"relative_tolerance={check.relative_tolerance!r})",
         )
     if check.regex is not None:
         case = f", ignore_case={check.ignore_case!r}"
@@ -131,6 +176,7 @@ def _figure(check: Figure) -> Lines:
         "x_label": check.x_label,
         "y_label": check.y_label,
         "tolerance": check.tolerance,
+        "relative_tolerance": check.relative_tolerance,
         "ignore_order": check.ignore_order,
     }
     said = {key: value for key, value in arguments.items() if value}

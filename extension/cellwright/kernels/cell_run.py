@@ -6,10 +6,11 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from cellwright.errors import KernelNotReadyError, RunCancelled
+from cellwright.errors import KernelDiedError, KernelNotReadyError, RunCancelled
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.kernels.capture import INTERRUPTED, STUCK, Capture, execution, reason_text
 from cellwright.record.outputs import (
@@ -27,6 +28,7 @@ from cellwright.stopping import Stop
 
 
 HANDSHAKE_MILLISECONDS = 200
+SEND_MILLISECONDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ class Channels:
         self._poller = zmq.Poller()
         for socket in self._sockets.values():
             self._poller.register(socket, zmq.POLLIN)
+            if isinstance(socket, zmq.Socket):
+                # Without a kernel at the other end it would wait for ever, whatever is pressed.
+                socket.setsockopt(zmq.SNDTIMEO, SEND_MILLISECONDS)
         self._control_lock = threading.Lock()
 
     def send(
@@ -76,16 +81,22 @@ class Channels:
         metadata: Mapping[str, Any] | None = None,
         message_id: str = "",
     ) -> str:
-        """Send a request; return its id."""
+        """Send a request; return its id.
+
+        Raises:
+            KernelDiedError: Nothing is at the other end of the channel any more.
+        """
+        import zmq
+
         message = self._session.msg(message_type, dict(content), metadata=dict(metadata or {}))
         if message_id:
             message["msg_id"] = message["header"]["msg_id"] = message_id
-        if channel == "control":
-            # An interrupt may come from another thread.
-            with self._control_lock:
+        # An interrupt may come from another thread.
+        with self._control_lock if channel == "control" else nullcontext():
+            try:
                 self._session.send(self._sockets[channel], message)
-        else:
-            self._session.send(self._sockets[channel], message)
+            except zmq.Again as error:
+                raise KernelDiedError("The kernel took away its end of the connection.") from error
         return str(message["header"]["msg_id"])
 
     def receive(self, seconds: float) -> list[Received]:
