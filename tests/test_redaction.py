@@ -302,6 +302,7 @@ class TestStreams:
     # What follows decides whether this is a key: in one text it is none, before a cut it was.
     @example(pieces=[AWS_KEY, "Bearer "], cuts=[20])
     @example(pieces=[AWS_KEY, "Bearer "], cuts=[len(AWS_KEY) + 3])
+    @example(pieces=[AWS_KEY, SECRET], cuts=[len(AWS_KEY) + 1])
     @example(pieces=[SECRET, joined("sk-", BODY, BODY)], cuts=[len(SECRET) + 2])
     @example(pieces=[SECRET, "sk-", joined("sk-", BODY, BODY)], cuts=[1])
     @example(pieces=[SECRET, "sk-x", joined("sk-", BODY, BODY)], cuts=[len(SECRET) + 23])

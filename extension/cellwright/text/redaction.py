@@ -154,6 +154,10 @@ class Redactor:
                 masked = masked.replace(form, placeholder[-1] * len(form))
         position = min(find_open_shape(masked), self._find_open_known(text))
         shapes = find_shapes(text)
+        if position < len(text):
+            # Where a known secret takes the place of what follows, a key may end here.
+            ended = [shape for shape in find_shapes(text[:position]) if shape.end == position]
+            position = min([position, *(shape.start for shape in ended)])
         redacted = self._without_secrets(text, shapes)
         if redacted is text:
             return Cut(position, is_clean=True)
