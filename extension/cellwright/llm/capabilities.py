@@ -61,15 +61,19 @@ def list_models(
         raise fault from error
     finally:
         line.abandon()
-    names = _names(text, endpoint)
-    for name in names:
-        tokens = _count(_row(_json(text), name).get("inputTokenLimit"))
+    listed = [(name, row) for row in _rows(text, endpoint) if (name := _name(row))]
+    for name, row in listed:
+        tokens = _count(row.get("inputTokenLimit")) if isinstance(row, Mapping) else None
         if tokens is not None:
             WINDOWS[service.base_url, name] = tokens
-    return names
+    return _names(row for _, row in listed)
 
 
-def _names(text: str, endpoint: Endpoint) -> tuple[str, ...]:
+def _names(rows: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in map(_name, rows) if name))
+
+
+def _rows(text: str, endpoint: Endpoint) -> list[Any]:
     try:
         body = json.loads(text)
     except ValueError as error:
@@ -77,7 +81,7 @@ def _names(text: str, endpoint: Endpoint) -> tuple[str, ...]:
     listed = body.get("data", body.get("models")) if isinstance(body, Mapping) else body
     if not isinstance(listed, list):
         raise _strange(endpoint)
-    return tuple(dict.fromkeys(name for name in map(_name, listed) if name))
+    return listed
 
 
 def _name(item: Any) -> str:
@@ -144,7 +148,7 @@ def _look(
         response = line.getresponse()
         if response.status == 200:
             text = response.read(LOOK_LIMIT_BYTES).decode()
-            found[base_url] = _names(text, Endpoint(base_url, ""))
+            found[base_url] = _names(_rows(text, Endpoint(base_url, "")))
     except (OSError, http.client.HTTPException, ValueError, LMError):
         pass  # something else listens there, or nothing does
     finally:
