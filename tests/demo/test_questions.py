@@ -148,3 +148,24 @@ def test_a_random_plan_is_answered_right_or_refused(
     words = question.split()
     words.insert(chance.randrange(len(words) + 1), chance.choice(UNKNOWN))
     assert is_refused(answer_to(" ".join(words), "lots.csv")), words
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_halves_of_two_questions_end_in_an_answer_or_a_refusal(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No question breaks the demo model, however little sense it makes."""
+    plots = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    plots.switch_backend("agg")
+    monkeypatch.chdir(HERE / "tables")
+    chance = random.Random(seed)
+    table = chance.choice(sorted({each["table"] for each in QUESTIONS}))
+    own = [each["question"] for each in QUESTIONS if each["table"] == table]
+    for _ in range(5):
+        (first, second) = (chance.choice(own) for _ in range(2))
+        cut, other = chance.randrange(len(first) + 1), chance.randrange(len(second) + 1)
+        answer = answer_to(f"{first[:cut]} {second[other:]}", table)
+        assert answer.strip()
+        assert "Traceback" not in answer
+    plots.close("all")

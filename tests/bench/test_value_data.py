@@ -1,0 +1,162 @@
+"""Values come out of a kernel as data, and back again where an author's tests need them."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import json
+import math
+import types
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cellwright.bench.comparing import difference
+from cellwright.bench.value_data import (
+    DEEPEST,
+    LARGEST_COUNT,
+    ValueTooLargeError,
+    ValueWriter,
+    fingerprints,
+    restore,
+)
+
+HOUR = datetime.timedelta(hours=1)
+NAMED = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["letter", "number"])
+VALUES: dict[str, Any] = {
+    "nothing": None,
+    "large number": 2**70,
+    "complex": 1 + 2j,
+    "bytes": b"\x00\xff",
+    "decimal": decimal.Decimal("1.10"),
+    "fraction": fractions.Fraction(1, 3),
+    "day": datetime.date(2026, 11, 23),
+    "time": datetime.time(12, 30),
+    "plain instant": datetime.datetime(2026, 11, 23, 12),
+    "plain instant with a zone": datetime.datetime(2026, 11, 23, 12, tzinfo=datetime.UTC),
+    "length": HOUR,
+    "instant": pd.Timestamp("2026-11-23 12:00:00.000000001"),
+    "instant in a zone": pd.Timestamp("2026-11-23", tz="Europe/Berlin"),
+    "length of pandas": pd.Timedelta(1, "ns"),
+    "missing": pd.NA,
+    "no instant": pd.NaT,
+    "month": pd.Period("2026-11", "M"),
+    "span": pd.Interval(0.0, 1.0, closed="left"),
+    "list": [1, [2.5, "x"]],
+    "tuple": (1, (2,)),
+    "set": {1, 2},
+    "frozen set": frozenset("ab"),
+    "dict": {"a": 1, 2: {"b": None}},
+    "array": np.arange(6).reshape(2, 3),
+    "objects in an array": np.array([1, "x", None], dtype=object),
+    "objects in a table of them": np.array([[1, "x"], [None, 2.5]], dtype=object),
+    "one object": np.array("x", dtype=object),
+    "masked": np.ma.array([1, 2], mask=[False, True]),
+    "number of numpy": np.float32(1.5),
+    "day of numpy": np.datetime64("2026-11-23"),
+    "length of numpy": np.timedelta64(90, "s"),
+    "column": pd.Series([1, 2], name="n", index=["x", "y"]),
+    "categories": pd.Series(pd.Categorical(["a", "b"], categories=["b", "a"], ordered=True)),
+    "values of a column": pd.array([1, None], dtype="Int64"),
+    "index": pd.Index([3, 4], name="i"),
+    "index of two": NAMED,
+    "table": pd.DataFrame({"a": [1, None], "b": ["x", "y"]}, index=NAMED),
+}
+
+
+def told(value: Any) -> Any:
+    return json.loads(json.dumps(ValueWriter().write(value)))
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_comes_back_as_it_was(name: str) -> None:
+    value = VALUES[name]
+    back = restore(told(value), lambda _: None)
+    assert difference(told(back), told(value), {}) == ""
+
+
+def test_a_column_of_a_kind_that_is_not_known_here_is_one_of_objects() -> None:
+    data = told(pd.Series([1, 2]))
+    data["data"]["dtype"] = "somebody's own"
+    assert list(restore(data, lambda _: None)) == [1, 2]
+
+
+def test_what_is_no_data_stays_where_it_is_and_is_named() -> None:
+    writer = ValueWriter()
+    data = [writer.write(types), writer.write(told), writer.write(object())]
+    assert [each["kind"] for each in data] == ["module", "object", "object"]
+    assert writer.kept[0] is told
+    assert restore(data, lambda each: each) == data
+    made = [restore(each, lambda told: told["name"]) for each in data]
+    assert made == ["types", "told", "object"]
+
+
+def test_what_holds_too_much_or_itself_is_refused() -> None:
+    own: list[Any] = []
+    own.append(own)
+    with pytest.raises(ValueTooLargeError, match=f"{DEEPEST} deep"):
+        told(own)
+    with pytest.raises(ValueTooLargeError, match=str(LARGEST_COUNT)):
+        told(np.zeros(LARGEST_COUNT + 1))
+
+
+class Point:
+    """A class of somebody's."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+def test_a_fingerprint_tells_a_changed_value_from_the_same() -> None:
+    def generated() -> Any:
+        yield from range(3)
+
+    deep: Any = "end"
+    for _ in range(8):
+        deep = Point(deep)
+    values = {"point": Point(1), "set": {3, 1}, "lambda": lambda x: x, "deep": deep}
+    values |= {"generator": generated(), "dict": {"b": 1, "a": 2}, "In": [], "_": 1}
+    before = fingerprints({}, values)
+    assert sorted(before) == ["deep", "dict", "generator", "lambda", "point", "set"]
+    assert fingerprints({}, values) == before
+    values["point"].x = 2
+    next(values["generator"])
+    after = fingerprints({}, values)
+    assert {name for name in before if after[name] != before[name]} == {"generator", "point"}
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "options"),
+    [
+        (np.float32(1), np.float64(1), {"check_dtype": True}),
+        (np.float32(1), np.float32(2), {"check_dtype": True}),
+        (float("inf"), 1, {}),
+        (1, {1, 2}, {}),
+        (1, {"a": 1}, {}),
+        ([1], 1, {}),
+        (1, [1], {}),
+        (math, math, {}),
+        (pd.Interval(0, 1), pd.Interval(0, 2), {}),
+        (pd.Interval(pd.Timestamp(1), pd.Timestamp(2)), pd.Interval(0, 2), {}),
+        ({(1, 2)}, {(1, 3)}, {}),
+        ({datetime.date(2026, 1, 1)}, {None}, {}),
+        (np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]]), [[1, 2], [3, 4]], {}),
+        (np.float32(1), "x", {}),
+        (float("nan"), 1, {}),
+        ({1, 2}, [1, 2], {}),
+        ({1, 2}, {1, 3}, {}),
+        ({"a": 1}, {"b": 1}, {}),
+        ([1], [1, 2], {}),
+        (pd.Series([1]), pd.DataFrame({"a": [1]}), {}),
+        (datetime.date(2026, 1, 1), datetime.date(2026, 1, 2), {}),
+        (np.ma.array([1, 2], mask=[False, True]), [1, 2], {}),
+        (decimal.Decimal("1.1"), decimal.Decimal("1.2"), {}),
+        (2, 1, {"tolerance": 0.5}),
+        (2.0, 1.0, {"relative_tolerance": 0.1}),
+    ],
+)
+def test_what_differs_is_told(actual: Any, expected: Any, options: dict[str, Any]) -> None:
+    assert difference(told(actual), told(expected), options) != ""
