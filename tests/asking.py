@@ -13,12 +13,15 @@ from cellwright.llm import LM, LMEvent
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.retries import WaitTimes
 from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
     Manifest,
     Message,
     Parameters,
     Prompt,
     Reply,
     TextPart,
+    ToolMessage,
     UserMessage,
 )
 from cellwright.stopping import Stop
@@ -91,3 +94,15 @@ def answer_to(script: Script, prompt: Prompt | None = None, **settings: Any) -> 
         reply = ask(lm, prompt).reply
     assert reply is not None
     return reply
+
+
+def reply_of(asked: Asked) -> Reply:
+    """The reply of a request that went well."""
+    assert asked.reply is not None
+    return asked.reply
+
+
+def with_results(message: AssistantMessage, *parts: TextPart | ImagePart) -> list[Message]:
+    """A reply and the results of its calls."""
+    results = parts or (TextPart("1"),)
+    return [message, *(ToolMessage(call.id, call.name, results) for call in message.tool_calls)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, Asked, ask, prompt_of, serving
+from asking import RUN_CELL, Asked, ask, prompt_of, reply_of, serving, with_results
 from fake_gemini import GeminiApi, fault, listed, too_many
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, json_body, raw_sse, text
@@ -39,7 +39,6 @@ from cellwright.record.messages import (
     ImagePart,
     Message,
     Prompt,
-    Reply,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -58,17 +57,6 @@ OLD = "gemini-2.5-flash"
 def asked_through(provider: Any, prompt: Prompt, **settings: Any) -> Asked:
     with serving(provider, **{"api": "gemini", **settings}) as (_, lm):
         return ask(lm, prompt)
-
-
-def reply_of(asked: Asked) -> Reply:
-    assert asked.reply is not None
-    return asked.reply
-
-
-def answered(message: AssistantMessage, *parts: TextPart | ImagePart) -> list[Message]:
-    """A reply and the results of its calls."""
-    results = parts or (TextPart("1"),)
-    return [message, *(ToolMessage(call.id, call.name, results) for call in message.tool_calls)]
 
 
 def named(prompt: Prompt, model: str) -> Prompt:
@@ -123,7 +111,7 @@ def test_signatures_go_back_with_the_parts_that_they_came_with() -> None:
         said: list[Message] = [SystemMessage("Be brief."), UserMessage((TextPart("go"),))]
         for question in ("", "", "And now?", ""):
             replies.append(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))))
-            said += answered(replies[-1].message)
+            said += with_results(replies[-1].message)
             said += [UserMessage((TextPart(question),))] if question else []
     assert provider.refusals == []
     assert kinds_of(provider.taken[-1]) == [
@@ -145,7 +133,7 @@ def test_a_result_has_the_id_of_its_call_where_that_had_one(gives_ids: bool) -> 
     with serving(provider, api="gemini") as (_, lm):
         prompt = prompt_of("go", tools=(RUN_CELL,))
         message = reply_of(ask(lm, prompt)).message
-        ask(lm, prompt_of(*prompt.messages, *answered(message), tools=(RUN_CELL,)))
+        ask(lm, prompt_of(*prompt.messages, *with_results(message), tools=(RUN_CELL,)))
     assert provider.refusals == []
     response = provider.taken[-1]["contents"][-1]["parts"][0]["functionResponse"]
     assert ("id" in response) == gives_ids
@@ -192,7 +180,7 @@ def test_another_model_is_not_sent_what_this_one_signed() -> None:
     provider = GeminiApi([HARD, ENOUGH])
     with serving(provider, api="gemini") as (_, lm):
         prompt = prompt_of("go", tools=(RUN_CELL,))
-        said = (*prompt.messages, *answered(reply_of(ask(lm, prompt)).message))
+        said = (*prompt.messages, *with_results(reply_of(ask(lm, prompt)).message))
         (signature,) = provider.signatures
         ask(lm, named(Prompt(said, prompt.tools, prompt.parameters), "gemini-3.1-pro"))
     assert provider.refusals == []
@@ -204,7 +192,7 @@ def test_signatures_that_are_refused_are_left_out_and_said() -> None:
     provider = GeminiApi([HARD, ENOUGH])
     with serving(provider, api="gemini") as (_, lm):
         prompt = prompt_of("go", tools=(RUN_CELL,))
-        said = (*prompt.messages, *answered(reply_of(ask(lm, prompt)).message))
+        said = (*prompt.messages, *with_results(reply_of(ask(lm, prompt)).message))
         provider.signatures.clear()
         asked = ask(lm, Prompt(said, prompt.tools, prompt.parameters))
     assert [notice.code for notice in asked.all(Notice)] == ["items_refused"]
@@ -309,7 +297,7 @@ def test_a_picture_of_another_kind_is_sent_by_its_caption() -> None:
 def test_a_conversation_whose_beginning_is_gone_still_begins_with_the_person() -> None:
     provider = GeminiApi([ENOUGH])
     call = AssistantMessage("", (ToolCall("c", "run_cell", "{}"),))
-    asked_through(provider, prompt_of(*answered(call), tools=(RUN_CELL,)))
+    asked_through(provider, prompt_of(*with_results(call), tools=(RUN_CELL,)))
     assert provider.refusals == []
     assert [c["role"] for c in provider.taken[0]["contents"]] == ["user", "model", "user"]
 
@@ -588,7 +576,7 @@ def test_each_request_goes_on_where_the_one_before_ended() -> None:
     provider = GeminiApi([HARD, ENOUGH])
     with serving(provider, api="gemini") as (_, lm):
         said: list[Message] = [UserMessage((TextPart("go"),))]
-        said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+        said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         ask(lm, prompt_of(*said, tools=(RUN_CELL,)))
     first, second = (json.dumps(body["contents"]) for body in provider.taken)
     assert second.startswith(first[:-1])

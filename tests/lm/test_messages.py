@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
+from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, reply_of, serving, with_results
 from fake_anthropic import AnthropicMessages, fault, redacted
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, Pause, json_body, raw_sse, text
@@ -41,7 +41,6 @@ from cellwright.record.messages import (
     Parameters,
     Prompt,
     ProviderItems,
-    Reply,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -58,17 +57,6 @@ ENOUGH = [thinks("Enough."), says("It is 1.")]
 def asked_through(provider: Any, prompt: Prompt, **settings: Any) -> Asked:
     with serving(provider, **{"api": "messages", **settings}) as (_, lm):
         return ask(lm, prompt)
-
-
-def reply_of(asked: Asked) -> Reply:
-    assert asked.reply is not None
-    return asked.reply
-
-
-def answered(message: AssistantMessage, *parts: TextPart | ImagePart) -> list[Message]:
-    """A reply and the results of its calls."""
-    results = parts or (TextPart("1"),)
-    return [message, *(ToolMessage(call.id, call.name, results) for call in message.tool_calls)]
 
 
 def kinds_of(body: Any) -> list[list[str]]:
@@ -100,7 +88,7 @@ def test_thinking_goes_back_untouched() -> None:
     with serving(provider, api="messages") as (_, lm):
         said: list[Message] = [SystemMessage("Be brief."), UserMessage((TextPart("go"),))]
         for _ in range(2):
-            said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+            said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         last = reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message
         said += [last, UserMessage((TextPart("And now?"),))]
         ask(lm, prompt_of(*said, tools=(RUN_CELL,)))
@@ -124,7 +112,7 @@ def test_thinking_that_is_not_shown_goes_back_too() -> None:
     with serving(provider, api="messages") as (_, lm):
         prompt = prompt_of("go", tools=(RUN_CELL,), extra=extra)
         message = reply_of(ask(lm, prompt)).message
-        said = [*prompt.messages, *answered(message)]
+        said = [*prompt.messages, *with_results(message)]
         ask(lm, prompt_of(*said, tools=(RUN_CELL,), extra=extra))
     assert message.reasoning == ""
     assert provider.refusals == []
@@ -138,7 +126,7 @@ def test_the_prompt_is_cached_as_far_as_it_will_stay() -> None:
         said: list[Message] = [SystemMessage("Be brief."), UserMessage((TextPart("go"),))]
         for _ in range(4):
             replies.append(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))))
-            said += answered(replies[-1].message)
+            said += with_results(replies[-1].message)
     assert provider.refusals == []
     body = provider.taken[-1]
     assert "cache_control" in body["tools"][-1]
@@ -302,7 +290,7 @@ def test_thinking_of_a_conversation_that_was_changed_is_left_out_and_said(change
         tool = replace(RUN_CELL, description="Run it.") if changed == "the tools" else RUN_CELL
         if changed == "an earlier question":
             question = UserMessage((TextPart("go on"),))
-        said: list[Message] = [*head, question, *answered(message)]
+        said: list[Message] = [*head, question, *with_results(message)]
         second = ask(lm, prompt_of(*said, tools=(tool,)))
         said += [reply_of(second).message, UserMessage((TextPart("more"),))]
         third = ask(lm, prompt_of(*said, tools=(tool,)))
@@ -324,7 +312,7 @@ def test_thinking_that_was_refused_once_is_not_tried_with_the_next_question() ->
             if question:
                 said[0] = UserMessage((TextPart(question),))
             message = reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message
-            said += answered(message)
+            said += with_results(message)
             lm.close()
     assert len(provider.refusals) == 1
     assert kinds_of(provider.taken[-1]) == [
@@ -341,7 +329,7 @@ def test_another_model_is_not_sent_what_this_one_thought() -> None:
     with serving(provider, api="messages") as (_, lm):
         prompt = prompt_of("go", tools=(RUN_CELL,))
         message = reply_of(ask(lm, prompt)).message
-        said = (*prompt.messages, *answered(message))
+        said = (*prompt.messages, *with_results(message))
         ask(lm, Prompt(said, prompt.tools, replace(prompt.parameters, model="claude-opus-5-5")))
     assert provider.refusals == []
     assert kinds_of(provider.taken[-1]) == [["text"], ["text", "tool_use"], ["tool_result"]]
@@ -565,7 +553,7 @@ def test_each_request_goes_on_where_the_one_before_ended() -> None:
     provider = AnthropicMessages([HARD, ENOUGH])
     with serving(provider, api="messages") as (_, lm):
         said: list[Message] = [UserMessage((TextPart("go"),))]
-        said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+        said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         ask(lm, prompt_of(*said, tools=(RUN_CELL,)))
     mark = ', "cache_control": {"type": "ephemeral"}'
     first, second = (json.dumps(body["messages"]).replace(mark, "") for body in provider.taken)

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, Asked, ask, prompt_of, serving
+from asking import RUN_CELL, Asked, ask, prompt_of, reply_of, serving, with_results
 from fake_providers import OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, Pause, Request, error, json_body, raw_sse, text
 from openai.types.responses import ResponseStreamEvent
@@ -32,7 +32,6 @@ from cellwright.record.messages import (
     ImagePart,
     Message,
     Prompt,
-    Reply,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -54,17 +53,6 @@ ENOUGH = [thinks(), says("It is 1.", phase="final_answer")]
 def asked_through(provider: Any, prompt: Prompt, **settings: Any) -> Asked:
     with serving(provider, **{"api": "responses", **settings}) as (_, lm):
         return ask(lm, prompt)
-
-
-def reply_of(asked: Asked) -> Reply:
-    assert asked.reply is not None
-    return asked.reply
-
-
-def answered(message: AssistantMessage, *parts: TextPart | ImagePart) -> list[Message]:
-    """A reply and the results of its calls."""
-    results = parts or (TextPart("1"),)
-    return [message, *(ToolMessage(call.id, call.name, results) for call in message.tool_calls)]
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 4096])
@@ -90,7 +78,7 @@ def test_thinking_goes_back_untouched_and_nothing_is_stored() -> None:
     with serving(provider, api="responses") as (_, lm):
         said: list[Message] = [SystemMessage("Be brief."), UserMessage((TextPart("go"),))]
         for _ in range(2):
-            said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+            said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         last = reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message
         said += [last, UserMessage((TextPart("And now?"),))]
     assert provider.refusals == []
@@ -109,7 +97,7 @@ def test_each_request_begins_with_the_bytes_of_the_one_before() -> None:
     provider = OpenAIResponses([HARD, ENOUGH])
     with serving(provider, api="responses") as (_, lm):
         said: list[Message] = [UserMessage((TextPart("go"),))]
-        said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+        said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         ask(lm, prompt_of(*said, tools=(RUN_CELL,)))
     first, second = (json.dumps(body["input"]) for body in provider.taken)
     assert second.startswith(first[:-1])
@@ -406,7 +394,7 @@ def test_thinking_that_is_no_longer_accepted_is_left_out_and_said() -> None:
 
     with serving(routed, api="responses") as (_, lm):
         said: list[Message] = [UserMessage((TextPart("go"),))]
-        said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+        said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         second = ask(lm, prompt_of(*said, tools=(RUN_CELL,)))
         third = ask(lm, prompt_of(*said, reply_of(second).message, "more", tools=(RUN_CELL,)))
     assert [notice.code for notice in second.all(Notice)] == ["items_refused"]
@@ -420,7 +408,7 @@ def test_another_model_is_not_sent_what_this_one_thought() -> None:
     provider = OpenAIResponses([HARD, ENOUGH])
     with serving(provider, api="responses") as (_, lm):
         said: list[Message] = [UserMessage((TextPart("go"),))]
-        said += answered(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
+        said += with_results(reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message)
         prompt = prompt_of(*said, tools=(RUN_CELL,))
         other = Prompt(prompt.messages, prompt.tools, type(prompt.parameters)("gpt-6-sol"))
         ask(lm, other)

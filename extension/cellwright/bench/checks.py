@@ -429,6 +429,19 @@ class Figure:
         """What its score is called."""
         return f"figure {self.name}" if self.name else "figure"
 
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What ``figure_difference`` holds the figure against."""
+        return {
+            "marks": [dict(mark) for mark in self.marks],
+            "title": self.title,
+            "x_label": self.x_label,
+            "y_label": self.y_label,
+            "tolerance": self.tolerance,
+            "relative_tolerance": self.relative_tolerance,
+            "ignore_order": self.ignore_order,
+        }
+
 
 def figure_cell() -> str:
     """A cell of the setup, without which figures that were shown cannot be looked at."""
@@ -439,16 +452,7 @@ def figure_cell() -> str:
 def find_figure(check: Figure, scene: ScoringContext) -> CheckFinding:
     """Take what the figure shows out of the kernel as data, and compare it here."""
     told = ask_agent(scene, (figure_data,), "describe_figure", {"name": check.name})
-    wanted = {
-        "marks": [dict(mark) for mark in check.marks],
-        "title": check.title,
-        "x_label": check.x_label,
-        "y_label": check.y_label,
-        "tolerance": check.tolerance,
-        "relative_tolerance": check.relative_tolerance,
-        "ignore_order": check.ignore_order,
-    }
-    return found_wrong(figure_check.figure_difference(told, wanted))
+    return found_wrong(figure_check.figure_difference(told, check.wanted))
 
 
 @dataclass(frozen=True)

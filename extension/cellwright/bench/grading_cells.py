@@ -78,12 +78,7 @@ def carry(source, **names):
 """
 """The modules keep their own namespaces, as here."""
 COMPARES = """
-def evaluate(expression):
-    space = {}
-    for name, module in (("pd", "pandas"), ("np", "numpy")):
-        if name + "." in expression:
-            space[name] = __import__(module)
-    return eval(expression, space)
+evaluate = _values.value_of
 
 
 def difference(actual, expected, options):
@@ -169,16 +164,7 @@ def _file(check: File) -> Lines:
 
 
 def _figure(check: Figure) -> Lines:
-    arguments = {
-        "name": check.name,
-        "marks": [dict(mark) for mark in check.marks],
-        "title": check.title,
-        "x_label": check.x_label,
-        "y_label": check.y_label,
-        "tolerance": check.tolerance,
-        "relative_tolerance": check.relative_tolerance,
-        "ignore_order": check.ignore_order,
-    }
+    arguments = {"name": check.name, **check.wanted}
     said = {key: value for key, value in arguments.items() if value}
     return repr(said), f"check.holds(grading.figure_difference(globals(), {arguments!r}))"
 

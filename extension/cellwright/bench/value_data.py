@@ -388,12 +388,17 @@ def _restore_column(data: Any, make_object: Callable[[Any], Any]) -> Any:
 
 
 def evaluate(arguments: dict[str, Any], user: dict[str, Any]) -> Any:
-    """The value of an expression that may say ``pd`` and ``np``, as data."""
+    """The value of an expression, as data."""
+    return ValueWriter().write(value_of(arguments["expression"]))
+
+
+def value_of(expression: str) -> Any:
+    """The value of an expression that may say ``pd`` and ``np``."""
     space: dict[str, Any] = {}
     for name, module in (("pd", "pandas"), ("np", "numpy")):
-        if name + "." in arguments["expression"]:
+        if name + "." in expression:
             space[name] = __import__(module)
-    return ValueWriter().write(eval(arguments["expression"], space))
+    return eval(expression, space)
 
 
 HIDDEN = ("In", "Out", "get_ipython", "exit", "quit", "open")
