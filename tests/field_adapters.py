@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cellwright.llm.adapters.chat import ChatFields
-from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.signature_adapter import FieldAdapter
-from cellwright.llm.adapters.xml import XmlFields
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.llm.signatures import MISSING, Field, Signature
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "read",
 ]
 
-ADAPTERS: tuple[type[FieldAdapter], ...] = (ChatFields, JsonFields, XmlFields)
+ADAPTERS: tuple[type[FieldAdapter], ...] = (ChatAdapter, JSONAdapter, XMLAdapter)
 QA = Signature.parse("question, context: list[str] -> answer, score: float", "Answer it.")
 CODE = Signature.parse("question -> code: Code, answer", "Write a program.")
 NASTY = [

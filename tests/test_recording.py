@@ -197,8 +197,11 @@ class TestTranscript:
 
     def test_text_of_a_request_that_is_sent_again_is_void(self) -> None:
         retried = ModelRetrying(2, 0.5, "reset")
-        record = record_of([ModelAsked(1, ()), TextDelta("half"), retried, TextDelta("It")])
-        assert record.messages == (AssistantMessage("It"),)
+        half: list[Event] = [ModelAsked(1, ()), TextDelta("half"), retried]
+        assert record_of([*half, TextDelta("It")]).messages == (AssistantMessage("It"),)
+        assert record_of([*half, replied(called("c1"))]).messages == (called("c1"),)
+        # When nobody answers any more, it is all that came.
+        assert record_of([*half, retried]).messages == (AssistantMessage("half"),)
 
     def test_the_last_reply_and_its_results_count_until_they_are_sent(self) -> None:
         first: list[Event] = [

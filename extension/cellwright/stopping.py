@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any, Generic, TypeVar, cast
 
@@ -27,6 +28,8 @@ class Stop:
         self._event = threading.Event()
         # Without a lock: whoever handles a signal may set a stop, in the middle of anything.
         self._waiting: list[threading.Condition] = []
+        self._parts: list[Stop] = []
+        """Of what ends with it, and may end before."""
         self.reason = ""
         self.on_let_go: Callable[[str, str], None] | None = None
         """Called by ``let_go``; whoever records the run ends its record there."""
@@ -36,9 +39,27 @@ class Stop:
         if not self._event.is_set():
             self.reason = reason
         self._event.set()
+        for part in list(self._parts):
+            part.set(reason)
         for condition in list(self._waiting):
             with condition:
                 condition.notify_all()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[Stop]:
+        """A stop for a part of the work, set with this one or when the time is over."""
+        part = Stop()
+        self._parts.append(part)
+        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), part.set, ("out of time",))
+        timer.daemon = True
+        timer.start()
+        try:
+            if self.is_set():
+                part.set(self.reason)
+            yield part
+        finally:
+            timer.cancel()
+            self._parts.remove(part)
 
     def is_set(self) -> bool:
         """Whether somebody asked to stop."""
@@ -125,6 +146,21 @@ class Inbox(Generic[T]):
                     raise TimeoutError
                 stop.wait_on(self._arrived, left)
             return self._items.popleft()
+
+    def take_all(self, stop: Stop, seconds: float) -> list[T]:
+        """Wait for the next item as ``take`` does; all that are there, none after so long.
+
+        Raises:
+            RunCancelled: Somebody asked to stop.
+        """
+        try:
+            first = self.take(stop, seconds)
+        except TimeoutError:
+            return []
+        with self._arrived:
+            more = list(self._items)
+            self._items.clear()
+        return [first, *more]
 
 
 def drive(events: Iterator[T], show: Callable[[T], None]) -> None:

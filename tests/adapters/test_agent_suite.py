@@ -252,8 +252,9 @@ def test_004_23_one_repair_turn_mends_a_reply(name: str) -> None:
         "<think>Shall I call echo?</think>It is **42**.",
     ],
 )
-def test_an_answer_without_sections_is_the_answer(words: str) -> None:
-    talk = Talk("chat", [calls(("echo", {"word": "hi"})), raw(words)])
+@pytest.mark.parametrize("name", ["chat", "json"])
+def test_an_answer_without_its_form_is_the_answer(name: str, words: str) -> None:
+    talk = Talk(name, [calls(("echo", {"word": "hi"})), raw(words)])
     finished = talk.run()
     assert (finished.status, finished.answer) == ("completed", words.rpartition("</think>")[2])
     assert talk.codes == []
@@ -270,13 +271,19 @@ def test_an_answer_without_sections_is_the_answer(words: str) -> None:
         "## call echo ## ]]",
     ],
 )
-def test_what_may_be_a_call_without_sections_is_asked_again(words: str) -> None:
-    talk = Talk("chat", [raw(words), says("fine")])
+@pytest.mark.parametrize("name", ["chat", "json"])
+def test_what_may_be_a_call_without_its_form_is_asked_again(name: str, words: str) -> None:
+    talk = Talk(name, [raw(words), says("fine")])
     assert (talk.run().answer, talk.codes) == ("fine", ["adapter_repair"])
 
 
 CALL_AS_TEXT = '```json\n{"name": "echo", "arguments": {"word": "hi"}}\n```'
 BROKEN = calls(("echo", '{"word": "cut'))
+
+
+def test_an_object_that_is_not_whole_is_asked_again_in_the_json_form() -> None:
+    talk = Talk("json", [raw('It is {"say": "42", "calls": ['), says("fine")])
+    assert (talk.run().answer, talk.codes) == ("fine", ["adapter_repair"])
 
 
 def test_004_23_native_that_writes_calls_as_text_ends_in_chat() -> None:

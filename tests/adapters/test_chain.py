@@ -49,7 +49,7 @@ def test_004_23_a_good_reply_earns_the_next_bad_one_its_repair_turn() -> None:
         recovery = chain.recover(bad)
         assert recovery is not None
         assert not recovery.changes_adapter
-        assert chain.parse(chain.read(GOOD, TOOLS), TOOLS).text == "Fine."
+        assert chain.parse_reply(chain.read(GOOD, TOOLS), TOOLS).text == "Fine."
     assert chain.name == "chat"
 
 

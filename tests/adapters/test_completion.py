@@ -10,9 +10,9 @@ from field_adapters import ADAPTERS, CODE, QA
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.llm import LMEvent
-from cellwright.llm.adapters.chat import ChatFields
+from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.completion import Completion
-from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.signature_adapter import (
     AdapterParseError,
     FieldAdapter,
@@ -34,7 +34,7 @@ def test_004_02_a_model_of_ours_answers_n_times_with_the_options_of_the_call() -
     events: list[LMEvent] = []
     asked = Completion(lm, Parameters("m", 0.1, extra={"seed": 1}), on_event=events.append)
     options = {"n": 2, "temperature": 0.0, "max_tokens": 5, "top_p": 0.5, "stop": None}
-    values = ChatFields()(asked, options, QA, [], INPUTS)
+    values = ChatAdapter()(asked, options, QA, [], INPUTS)
     assert [value["answer"] for value in values] == ["yes", "yes"]
     assert lm.prompts[0].parameters == Parameters("m", 0.0, 5, {"seed": 1, "top_p": 0.5})
     assert [message.role for message in lm.prompts[0].messages] == ["system", "user"]
@@ -44,7 +44,7 @@ def test_004_02_a_model_of_ours_answers_n_times_with_the_options_of_the_call() -
 
 def test_004_24_a_model_of_ours_is_asked_for_the_schema() -> None:
     lm = ScriptedLM([says('{"answer": "yes", "score": 1}')])
-    JsonFields()(Completion(lm, Parameters("m")), {}, QA, [], INPUTS)
+    JSONAdapter()(Completion(lm, Parameters("m")), {}, QA, [], INPUTS)
     made = lm.prompts[0].parameters.extra["response_format"]
     assert made["json_schema"]["schema"]["required"] == ["answer", "score"]
     assert lm.prompts[0].parameters.temperature is None
@@ -53,21 +53,24 @@ def test_004_24_a_model_of_ours_is_asked_for_the_schema() -> None:
 def test_004_24_a_schema_of_the_callers_own_is_left_alone() -> None:
     lm = ScriptedLM([says('{"answer": "yes", "score": 1}')])
     own = {"response_format": {"type": "json_object"}}
-    JsonFields()(Completion(lm, Parameters("m")), own, QA, [], INPUTS)
+    JSONAdapter()(Completion(lm, Parameters("m")), own, QA, [], INPUTS)
     assert lm.prompts[0].parameters.extra == own
+
+
+NATIVE = ChatAdapter(use_native_function_calling=True)
 
 
 def test_004_28_a_model_of_ours_takes_tools_as_functions() -> None:
     signature = Signature.parse("question, tools: list[Tool] -> calls: ToolCalls")
     lm = ScriptedLM([calls(("look", {"at": "x"}))])
     asked = Completion(lm, Parameters("m"))
-    (value,) = ChatFields()(asked, {}, signature, [], {"question": "?", "tools": [LOOK]})
+    (value,) = NATIVE(asked, {}, signature, [], {"question": "?", "tools": [LOOK]})
     assert value["calls"] == (ToolCall("call_0", "look", '{"at": "x"}'),)
     assert lm.prompts[0].tools == (LOOK,)
     plain = {"type": "function", "function": {"name": "look", "parameters": {}}}
     lm = ScriptedLM([calls(("look", {}))])
     asked = Completion(lm, Parameters("m"))
-    ChatFields()(asked, {}, signature, [], {"question": "?", "tools": [plain]})
+    NATIVE(asked, {}, signature, [], {"question": "?", "tools": [plain]})
     assert lm.prompts[0].tools == (Manifest("look", "", {}),)
 
 
@@ -122,7 +125,7 @@ def test_004_02_outputs_are_streamed_as_they_come(adapter: FieldAdapter) -> None
 
 
 def test_004_02_what_cannot_be_read_while_it_comes_is_read_at_the_end() -> None:
-    class Plain(ChatFields):
+    class Plain(ChatAdapter):
         def shown_field(self, signature: object, name: str) -> None:
             return None
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from cellwright.llm.adapters import ParsedReply
 from cellwright.llm.adapters.chat import ChatAdapter
-from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.text_adapter import TextAdapter
-from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -48,7 +48,7 @@ ANY = Manifest("anything", "Takes anything.", {"type": "object"})
 
 TOOLS = (RUN, ANY)
 
-TEXT_ADAPTERS: tuple[type[TextAdapter], ...] = (ChatAdapter, JsonAdapter, XmlAdapter)
+TEXT_ADAPTERS: tuple[type[TextAdapter], ...] = (ChatAdapter, JSONAdapter, XMLAdapter)
 
 NASTY = [
     "",
@@ -80,11 +80,11 @@ def reply_of(text: str, **fields: Any) -> Reply:
 def understood(
     adapter: TextAdapter, text: str, tools: tuple[Manifest, ...] = TOOLS, **fields: Any
 ) -> ParsedReply:
-    return adapter.parse(adapter.read(reply_of(text, **fields), tools), tools)
+    return adapter.parse_reply(adapter.read(reply_of(text, **fields), tools), tools)
 
 
 def sent(adapter: TextAdapter, *messages: Message) -> tuple[Message, ...]:
-    return adapter.format(messages, TOOLS, Parameters("m")).messages
+    return adapter.format_prompt(messages, TOOLS, Parameters("m")).messages
 
 
 @each_text
@@ -128,7 +128,7 @@ def test_004_22_text_that_looks_like_json_stays_text_where_text_is_wanted(
     assert (found.arguments, found.error) == ({"code": "5", "title": "null"}, "")
 
 
-@pytest.mark.parametrize("kind", [ChatAdapter, XmlAdapter])
+@pytest.mark.parametrize("kind", [ChatAdapter, XMLAdapter])
 def test_004_22_an_argument_that_does_not_fit_is_refused_with_its_name(
     kind: type[TextAdapter],
 ) -> None:
@@ -141,7 +141,7 @@ def test_004_22_an_argument_that_does_not_fit_is_refused_with_its_name(
 
 @each_text
 def test_004_28_tools_are_told_of_in_words_and_none_is_sent(kind: type[TextAdapter]) -> None:
-    prompt = kind().format((SystemMessage("Rules."),), TOOLS, Parameters("m"))
+    prompt = kind().format_prompt((SystemMessage("Rules."),), TOOLS, Parameters("m"))
     assert prompt.tools == ()
     system = text_of(prompt.messages[0])
     assert system.startswith("Rules.\n\nHow to reply")
@@ -152,7 +152,7 @@ def test_004_28_tools_are_told_of_in_words_and_none_is_sent(kind: type[TextAdapt
 @each_text
 def test_without_tools_the_request_asks_for_plain_words(kind: type[TextAdapter]) -> None:
     adapter = kind()
-    prompt = adapter.format((UserMessage((TextPart("Sum up."),)),), (), Parameters("m"))
+    prompt = adapter.format_prompt((UserMessage((TextPart("Sum up."),)),), (), Parameters("m"))
     assert prompt.messages == (UserMessage((TextPart("Sum up."),)),)
     assert adapter.shown(()) is None
     for text in ("Just words.", adapter.write_reply("Just words.", [])):
@@ -278,21 +278,21 @@ UNREADABLE: list[tuple[type[TextAdapter], str, str]] = [
         "does not end where its fence ends",
     ),
     (ChatAdapter, "[[ ## call run_cell ## ]]\n[[ ## argument code ## ]]\nx", "cut off"),
-    (JsonAdapter, '{"say": "x", "calls": {}}', "one of"),
-    (JsonAdapter, '{"say": "x", "calls": "run"}', '"calls" is no list'),
-    (JsonAdapter, '{"say": "x", "calls": ["run"]}', "an object with"),
-    (JsonAdapter, '{"say": "x", "calls": [{"tool": "run_cell", "arguments": "x"}]}', "an object"),
-    (JsonAdapter, '{"say": "x", "calls": [{"tool": "run_cell", "argum', "Unterminated string"),
-    (XmlAdapter, "<say>x</say><call tool='run_cell'><argument", "never closed"),
-    (XmlAdapter, '<call tool="run_cell">\n<say>x</say>', "never closed"),
-    (XmlAdapter, '<say>x</say><call tool="run_cell">x = 1</call>', "else than arguments"),
+    (JSONAdapter, '{"say": "x", "calls": {}}', "one of"),
+    (JSONAdapter, '{"say": "x", "calls": "run"}', '"calls" is no list'),
+    (JSONAdapter, '{"say": "x", "calls": ["run"]}', "an object with"),
+    (JSONAdapter, '{"say": "x", "calls": [{"tool": "run_cell", "arguments": "x"}]}', "an object"),
+    (JSONAdapter, '{"say": "x", "calls": [{"tool": "run_cell", "argum', "Unterminated string"),
+    (XMLAdapter, "<say>x</say><call tool='run_cell'><argument", "never closed"),
+    (XMLAdapter, '<call tool="run_cell">\n<say>x</say>', "never closed"),
+    (XMLAdapter, '<say>x</say><call tool="run_cell">x = 1</call>', "else than arguments"),
     (
-        XmlAdapter,
+        XMLAdapter,
         '<call tool="run_cell"><argument name="code">x</argument> and more</call>',
         "after the last argument",
     ),
     (
-        XmlAdapter,
+        XMLAdapter,
         '<call tool="run_cell"><argument name="code">x</argument><argument name="code">y'
         "</argument></call>",
         "cannot be read",
@@ -341,7 +341,9 @@ def test_words_around_sections_are_kept_and_what_follows_the_end_is_not() -> Non
 
 def test_004_24_the_service_is_asked_for_the_schema_unless_told_otherwise() -> None:
     own = Parameters("m", extra={"response_format": {"type": "json_object"}})
-    made = JsonAdapter().format((), TOOLS, Parameters("m")).parameters.extra["response_format"]
+    made = (
+        JSONAdapter().format_prompt((), TOOLS, Parameters("m")).parameters.extra["response_format"]
+    )
     assert made["json_schema"]["name"] == "reply"
-    assert JsonAdapter().format((), TOOLS, own).parameters == own
-    assert JsonAdapter().format((), (), Parameters("m")).parameters == Parameters("m")
+    assert JSONAdapter().format_prompt((), TOOLS, own).parameters == own
+    assert JSONAdapter().format_prompt((), (), Parameters("m")).parameters == Parameters("m")

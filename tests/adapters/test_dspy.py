@@ -10,11 +10,11 @@ from field_adapters import ADAPTERS
 
 from cellwright.context.few_shot import Demo, dspy_examples
 from cellwright.llm import Capabilities
-from cellwright.llm.adapters.chat import ChatFields
+from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.completion import Completion
-from cellwright.llm.adapters.json import JsonFields, response_format
+from cellwright.llm.adapters.json import JSONAdapter, response_format
 from cellwright.llm.adapters.signature_adapter import INCOMPLETE, FieldAdapter
-from cellwright.llm.adapters.two_step import TwoStepFields
+from cellwright.llm.adapters.two_step import TwoStepAdapter
 from cellwright.llm.signatures import Signature
 from cellwright.record.messages import AssistantMessage, Parameters, Prompt, Reply, ToolCall, Usage
 
@@ -27,7 +27,7 @@ OURS = Signature.parse("question, context: list[str] -> answer, score: float", "
 INPUTS = {"question": "why?", "context": ["a"]}
 VALUES = {"answer": "yes\n\n  so", "score": 0.5}
 PythonCode: Any = dspy.Code["python"]
-PAIRS = [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+PAIRS = [(ChatAdapter, "ChatAdapter"), (JSONAdapter, "JSONAdapter")]
 THEIR_ADAPTERS = ["ChatAdapter", "JSONAdapter"]
 
 
@@ -69,7 +69,7 @@ def test_004_41_our_signature_goes_through_their_adapter(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "name"), [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+    ("ours", "name"), [(ChatAdapter, "ChatAdapter"), (JSONAdapter, "JSONAdapter")]
 )
 def test_004_41_messages_have_the_same_roles_in_the_same_order(
     ours: type[FieldAdapter], name: str
@@ -84,7 +84,7 @@ def test_004_41_messages_have_the_same_roles_in_the_same_order(
 
 
 @pytest.mark.parametrize(
-    ("ours", "name"), [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+    ("ours", "name"), [(ChatAdapter, "ChatAdapter"), (JSONAdapter, "JSONAdapter")]
 )
 def test_004_41_what_one_side_writes_the_other_reads(ours: type[FieldAdapter], name: str) -> None:
     theirs = getattr(dspy, name)()
@@ -123,7 +123,8 @@ def test_004_28_their_tools_go_as_functions_and_their_calls_come_back() -> None:
     signature = dspy.Signature("question, tools: list[dspy.Tool] -> calls: dspy.ToolCalls")
     lm = OneReplyLM("", ToolCall("c", "look", '{"at": "x"}'))
     asked = Completion(lm, Parameters("m"))
-    (value,) = ChatFields()(asked, {}, signature, [], {"question": "?", "tools": [dspy.Tool(look)]})
+    adapter = ChatAdapter(use_native_function_calling=True)
+    (value,) = adapter(asked, {}, signature, [], {"question": "?", "tools": [dspy.Tool(look)]})
     assert isinstance(value["calls"], dspy.ToolCalls)
     assert [(call.name, call.args) for call in value["calls"].tool_calls] == [("look", {"at": "x"})]
     assert lm.prompts[0].tools[0].name == "look"
@@ -149,8 +150,8 @@ def test_004_14_their_callbacks_are_told() -> None:
             self.told.append("parse")
 
     watcher = Watcher()
-    written = ChatFields().format_assistant_message_content(OURS, VALUES)
-    ChatFields([watcher])(lambda messages: [written], {}, OURS, [], INPUTS)
+    written = ChatAdapter().format_assistant_message_content(OURS, VALUES)
+    ChatAdapter([watcher])(lambda messages: [written], {}, OURS, [], INPUTS)
     assert watcher.told == ["format", "parse"]
 
 
@@ -165,7 +166,14 @@ def test_004_42_good_runs_are_handed_over_as_its_examples() -> None:
 
 def test_004_26_their_signature_goes_through_two_steps() -> None:
     values = {"answer": "yes", "code": dspy.Code(code="x = 1"), "score": 3}
-    lm = OneReplyLM(ChatFields().format_assistant_message_content(Theirs, values))
+    lm = OneReplyLM(ChatAdapter().format_assistant_message_content(Theirs, values))
     small = Completion(lm, Parameters("small"))
-    found = TwoStepFields(small).parse(Theirs, "Yes: x = 1. I would give it 3.")
+    found = TwoStepAdapter(small).parse(Theirs, "Yes: x = 1. I would give it 3.")
     assert (found["answer"], found["code"].code, found["score"]) == ("yes", "x = 1", 3)
+
+
+def test_004_29_their_reasoning_is_a_field_of_the_text_for_a_model_of_ours() -> None:
+    signature = dspy.Signature("question -> why: dspy.Reasoning, answer")
+    asked = Completion(OneReplyLM("[[ ## why ## ]]\nso\n[[ ## answer ## ]]\nyes"), Parameters("m"))
+    (value,) = ChatAdapter()(asked, {}, signature, [], {"question": "?"})
+    assert (value["why"].content, value["answer"]) == ("so", "yes")

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import pytest
 from field_adapters import ADAPTERS, Colour, Point, one, read
 
-from cellwright.llm.adapters.chat import ChatFields
+from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.field_values import validated
-from cellwright.llm.adapters.json import JsonFields, response_format
+from cellwright.llm.adapters.json import JSONAdapter, response_format
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
-from cellwright.llm.adapters.xml import XmlFields
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.llm.signatures import Field, Signature
 
 INSTANCES = [cls() for cls in ADAPTERS]
@@ -45,12 +45,12 @@ def test_004_21_a_default_factory_is_called() -> None:
             "b": FieldInfo(annotation=list[int], default_factory=list),
         }
 
-    assert ChatFields().parse(Other(), "[[ ## a ## ]]\nx") == {"a": "x", "b": []}
+    assert ChatAdapter().parse(Other(), "[[ ## a ## ]]\nx") == {"a": "x", "b": []}
 
 
 @pytest.mark.parametrize("adapter", INSTANCES)
 def test_004_21_no_text_at_all_may_leave_optional_outputs_out(adapter: FieldAdapter) -> None:
-    if not isinstance(adapter, JsonFields):
+    if not isinstance(adapter, JSONAdapter):
         assert adapter.parse(one(str, "d"), "Nothing.") == {"value": "d"}
 
 
@@ -81,7 +81,7 @@ CASTS: list[tuple[Any, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("adapter", [ChatFields(), XmlFields()])
+@pytest.mark.parametrize("adapter", [ChatAdapter(), XMLAdapter()])
 @pytest.mark.parametrize(("kind", "text", "expected"), CASTS)
 def test_004_22_text_becomes_what_the_field_says(
     adapter: FieldAdapter, kind: Any, text: str, expected: Any
@@ -104,7 +104,7 @@ def test_004_22_text_becomes_what_the_field_says(
 )
 def test_004_22_what_does_not_fit_names_its_field(kind: Any, text: str, culprit: str) -> None:
     with pytest.raises(AdapterParseError) as caught:
-        read(ChatFields(), kind, text)
+        read(ChatAdapter(), kind, text)
     assert culprit in str(caught.value)
 
 
@@ -124,7 +124,7 @@ def test_004_22_sets_and_live_objects_are_written_as_what_json_knows() -> None:
 
     signature = Signature.parse("s: set[int], df: DataFrame -> a")
     table = pandas.DataFrame({"price": [1.0, 2.0]})
-    written = ChatFields().format_user_message_content(signature, {"s": {1}, "df": table})
+    written = ChatAdapter().format_user_message_content(signature, {"s": {1}, "df": table})
     assert "[1]" in written
     assert "price" in written
     assert "DataFrame" in written
@@ -141,12 +141,12 @@ def test_004_22_rules_say_what_a_value_must_look_like() -> None:
     signature = Signature.parse(
         "-> a: bool, b: int, c: float, d: list[int], e: Literal['x'], f: DataFrame, g: Code, h"
     )
-    shown = ChatFields().format_field_structure(signature)
+    shown = ChatAdapter().format_field_structure(signature)
     for rule in (
         "{a}   (must be true or false)",
         "{b}   (must be one whole number and nothing else)",
         "{c}   (must be one number and nothing else)",
-        '{d}   (must be JSON that fits {"items": {"type": "integer"}, "type": "array"})',
+        '{d}   (must adhere to the JSON schema {"items": {"type": "integer"}, "type": "array"})',
         "{e}   (must be one of: x)",
         "{f}   (must be the name of a variable that holds a DataFrame)",
         "{g}\n",
@@ -157,17 +157,17 @@ def test_004_22_rules_say_what_a_value_must_look_like() -> None:
 
 def test_004_22_a_class_of_the_persons_own_is_written_as_a_summary() -> None:
     signature = Signature((Field("own", "input", Own), Field("a", "output", Own)))
-    assert "<own>" in ChatFields().format_user_message_content(signature, {"own": Own()})
-    assert "(must" not in ChatFields().format_field_structure(signature)
+    assert "<own>" in ChatAdapter().format_user_message_content(signature, {"own": Own()})
+    assert "(must" not in ChatAdapter().format_field_structure(signature)
     properties = response_format(signature)["json_schema"]["schema"]["properties"]
     assert properties == {"a": {"type": "string"}}
     with pytest.raises(AdapterParseError, match="'a' must be Own, which text cannot say"):
-        ChatFields().parse(signature, "[[ ## a ## ]]\nx")
+        ChatAdapter().parse(signature, "[[ ## a ## ]]\nx")
 
 
 def test_004_22_descriptions_are_shown_and_placeholders_are_not() -> None:
     signature = Signature((Field("a", "output", str, "What is left."), Field("b", "output")))
-    shown = ChatFields().format_field_description(signature)
+    shown = ChatAdapter().format_field_description(signature)
     assert "1. `a` (str): What is left.\n2. `b` (str)" in shown
 
 
@@ -177,7 +177,7 @@ def test_004_22_values_with_a_form_of_their_own_are_written_in_it() -> None:
             return "x = 1"
 
     signature = Signature.parse("p, l: list, e -> a")
-    written = ChatFields().format_user_message_content(
+    written = ChatAdapter().format_user_message_content(
         signature, {"p": Program(), "l": [Program(), Colour.RED, Point(x=1)], "e": Colour.BLUE}
     )
     assert "[[ ## p ## ]]\nx = 1" in written

@@ -10,11 +10,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from cellwright.llm.adapters.chat import ChatFields, quoted, read_sections, unquoted, write_sections
-from cellwright.llm.adapters.fences import fences, only_fence
-from cellwright.llm.adapters.json import JsonFields, response_format
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JSONAdapter, response_format
+from cellwright.llm.adapters.sections import (
+    fences,
+    only_fence,
+    quoted,
+    read_sections,
+    unquoted,
+    write_sections,
+)
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
-from cellwright.llm.adapters.xml import XmlFields, cdata, read_body
+from cellwright.llm.adapters.xml import XMLAdapter, cdata, read_body
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.text.cleaning import fenced
 
@@ -42,7 +49,7 @@ def test_004_20_nasty_code_survives(adapter: FieldAdapter, code: str) -> None:
 
 
 def chat(text: str) -> dict[str, Any]:
-    return ChatFields().parse(CODE, text)
+    return ChatAdapter().parse(CODE, text)
 
 
 def test_004_20a_the_first_line_keeps_its_indentation() -> None:
@@ -82,7 +89,7 @@ def test_004_20e_fences_are_taken_off_program_text_and_left_on_text() -> None:
 def test_004_20_the_first_of_two_wins_or_the_last_where_asked() -> None:
     text = "[[ ## code ## ]]\n1\n[[ ## code ## ]]\n2\n[[ ## answer ## ]]\nx"
     assert chat(text)["code"] == "1"
-    adapter = ChatFields()
+    adapter = ChatAdapter()
     adapter.last_wins = True
     assert adapter.parse(CODE, text)["code"] == "2"
 
@@ -113,8 +120,8 @@ def test_004_20_a_reply_without_any_field_says_what_is_wanted(adapter: FieldAdap
 def test_004_24_an_object_is_found_alone_in_a_fence_and_among_words() -> None:
     plain = '{"answer": "yes", "score": 1, "extra": {}}'
     for text in (plain, f"```json\n{plain}\n```", f"Well, {{so}}: {plain} That is it."):
-        assert JsonFields().parse(QA, text) == {"answer": "yes", "score": 1.0}
-    assert JsonFields().parse(QA, "{'answer': 'yes', 'score': None or 1}".replace("None or ", ""))
+        assert JSONAdapter().parse(QA, text) == {"answer": "yes", "score": 1.0}
+    assert JSONAdapter().parse(QA, "{'answer': 'yes', 'score': None or 1}".replace("None or ", ""))
 
 
 @pytest.mark.parametrize(
@@ -132,18 +139,18 @@ def test_004_24_an_object_is_found_alone_in_a_fence_and_among_words() -> None:
 )
 def test_004_24_an_object_that_was_cut_off_is_not_completed(text: str) -> None:
     with pytest.raises(AdapterParseError, match="JSON object"):
-        JsonFields().parse(QA, text)
+        JSONAdapter().parse(QA, text)
 
 
 def test_004_24_json_values_are_checked_too() -> None:
     signature = Signature.parse("-> n: int, k: Literal['a'], c: Code, codes: list[Code]")
     good = '{"n": 1, "k": "a", "c": "  x", "codes": ["y"]}'
-    found = JsonFields().parse(signature, good)
+    found = JSONAdapter().parse(signature, good)
     assert found == {"n": 1, "k": "a", "c": "  x", "codes": ["y"]}
     with pytest.raises(AdapterParseError, match="'n' must be int"):
-        JsonFields().parse(signature, good.replace("1", "[]"))
+        JSONAdapter().parse(signature, good.replace("1", "[]"))
     with pytest.raises(AdapterParseError, match="'c' must be"):
-        JsonFields().parse(signature, good.replace('"  x"', "3"))
+        JSONAdapter().parse(signature, good.replace('"  x"', "3"))
 
 
 def test_004_24_the_schema_asks_for_all_fields_and_no_others() -> None:
@@ -171,10 +178,10 @@ def test_004_24_an_open_dictionary_asks_for_any_object(kind: str) -> None:
 def test_004_24_a_live_object_goes_by_its_name() -> None:
     made = response_format(Signature.parse("-> best: DataFrame"))["json_schema"]["schema"]
     assert made["properties"] == {"best": {"type": "string"}}
-    assert ChatFields().parse(
+    assert ChatAdapter().parse(
         Signature.parse("-> best: DataFrame"), "[[ ## best ## ]]\n top\n"
     ) == {"best": "top"}
-    assert JsonFields().parse(Signature.parse("-> best: DataFrame"), '{"best": "top"}') == {
+    assert JSONAdapter().parse(Signature.parse("-> best: DataFrame"), '{"best": "top"}') == {
         "best": "top"
     }
 
@@ -182,13 +189,13 @@ def test_004_24_a_live_object_goes_by_its_name() -> None:
 @pytest.mark.parametrize("code", ["a<b and c & d", "x = '</answer>'", "if a < b: pass\n", "&lt;"])
 def test_004_25_program_text_needs_no_escaping(code: str) -> None:
     """An XML parser refuses it; so do dspy's adapters."""
-    found = XmlFields().parse(CODE, f"<code>\n{code}\n</code>\n<answer>x</answer>")
+    found = XMLAdapter().parse(CODE, f"<code>\n{code}\n</code>\n<answer>x</answer>")
     assert found == {"code": code, "answer": "x"}
 
 
 def test_004_25_an_end_tag_inside_a_string_does_not_end_the_value() -> None:
     code = "s = '</code> x'\nt = 1"
-    found = XmlFields().parse(CODE, f"<code>\n{code}\n</code>\n\n<answer>x</answer> bye")
+    found = XMLAdapter().parse(CODE, f"<code>\n{code}\n</code>\n\n<answer>x</answer> bye")
     assert found["code"] == code
 
 
@@ -202,7 +209,7 @@ def test_004_25_escaped_text_is_read_and_loose_text_is_left() -> None:
 
 def test_004_25_an_element_that_is_never_closed_is_missing() -> None:
     with pytest.raises(AdapterParseError, match="'answer' is missing"):
-        XmlFields().parse(CODE, "<answer>cut <code>x</code>")
+        XMLAdapter().parse(CODE, "<answer>cut <code>x</code>")
 
 
 @given(CODE_TEXT)
@@ -213,7 +220,9 @@ def test_004_25_cdata_is_read_back(text: str) -> None:
 def test_004_31_several_fences_are_several_programs() -> None:
     signature = Signature.parse("-> cells: list[Code], one: Code")
     blocks = "```python\nx = 1\n```\nthen\n```\ny = 2\n```"
-    found = ChatFields().parse(signature, f"[[ ## cells ## ]]\n{blocks}\n[[ ## one ## ]]\n{blocks}")
+    found = ChatAdapter().parse(
+        signature, f"[[ ## cells ## ]]\n{blocks}\n[[ ## one ## ]]\n{blocks}"
+    )
     assert found == {"cells": ["x = 1", "y = 2"], "one": "x = 1\n\ny = 2"}
     assert all(type(cell) is Code for cell in found["cells"])
 
@@ -244,10 +253,10 @@ def test_text_without_headers_is_one_section() -> None:
 
 def test_004_24_json_in_which_an_enum_stands() -> None:
     signature = one(Colour)
-    assert JsonFields().parse(signature, '{"value": "b"}') == {"value": Colour.BLUE}
+    assert JSONAdapter().parse(signature, '{"value": "b"}') == {"value": Colour.BLUE}
     assert response_format(signature)["type"] == "json_schema"
 
 
 def test_004_24_python_spelling_of_another_object_is_no_reply() -> None:
     with pytest.raises(AdapterParseError, match="no JSON object"):
-        JsonFields().parse(QA, "{'other': 1}")
+        JSONAdapter().parse(QA, "{'other': 1}")

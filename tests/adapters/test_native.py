@@ -33,13 +33,13 @@ def reply_of(*calls: tuple[str, str], text: str = "", **fields: Any) -> Reply:
 
 
 def parsed(arguments: str, name: str = "run_cell") -> ParsedCall:
-    (call,) = NativeAdapter().parse(reply_of((name, arguments)), TOOLS).calls
+    (call,) = NativeAdapter().parse_reply(reply_of((name, arguments)), TOOLS).calls
     return call
 
 
 def test_a_prompt_is_sent_as_it_is() -> None:
     prompt = prompt_of("hi", tools=TOOLS)
-    assert NativeAdapter().format(prompt.messages, prompt.tools, prompt.parameters) == prompt
+    assert NativeAdapter().format_prompt(prompt.messages, prompt.tools, prompt.parameters) == prompt
 
 
 def test_arguments_are_read() -> None:
@@ -161,7 +161,7 @@ def test_half_surrogate_pairs_are_replaced_everywhere() -> None:
 def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
     """M14"""
     reply = Reply(reply_of(("run_cell", "{}")).message, "stop", Usage(), "big", truncated=True)
-    assert "cut off" in NativeAdapter().parse(reply, TOOLS).calls[0].error
+    assert "cut off" in NativeAdapter().parse_reply(reply, TOOLS).calls[0].error
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
 )
 def test_a_call_written_as_text_is_told(text: str) -> None:
     """M18"""
-    found = NativeAdapter().parse(reply_of(text=text), TOOLS)
+    found = NativeAdapter().parse_reply(reply_of(text=text), TOOLS)
     assert (found.problem, found.text) == ("tool call as text", text)
 
 
@@ -196,22 +196,24 @@ def test_a_call_written_as_text_is_told(text: str) -> None:
 )
 def test_an_answer_with_json_in_it_is_an_answer(text: str) -> None:
     """M18"""
-    found = NativeAdapter().parse(reply_of(text=text), TOOLS)
+    found = NativeAdapter().parse_reply(reply_of(text=text), TOOLS)
     assert (found.problem, found.text) == ("", text)
 
 
 def test_without_tools_nothing_is_a_call() -> None:
     """M18"""
     text = '{"name": "run_cell", "arguments": {}}'
-    assert NativeAdapter().parse(reply_of(text=text), ()).problem == ""
+    assert NativeAdapter().parse_reply(reply_of(text=text), ()).problem == ""
 
 
 def test_text_beside_calls_stays() -> None:
-    found = NativeAdapter().parse(reply_of(("run_cell", '{"code": "1"}'), text="I run it."), TOOLS)
+    found = NativeAdapter().parse_reply(
+        reply_of(("run_cell", '{"code": "1"}'), text="I run it."), TOOLS
+    )
     assert (found.text, found.problem) == ("I run it.", "")
 
 
 def test_a_refusal_is_a_problem_with_the_words_of_the_model() -> None:
     """M15"""
-    found = NativeAdapter().parse(reply_of(refusal="I will not."), TOOLS)
+    found = NativeAdapter().parse_reply(reply_of(refusal="I will not."), TOOLS)
     assert (found.problem, found.text) == ("refused", "I will not.")

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.chat import ChatAdapter, SectionText
-from cellwright.llm.adapters.json import JsonAdapter, StringField
-from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JSONAdapter, StringField
+from cellwright.llm.adapters.sections import SectionText
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.record.messages import Manifest, ToolCall
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
@@ -36,7 +37,7 @@ def streamed(stream: ShownText, text: str, size: int) -> str:
 )
 def test_004_30_only_the_words_are_shown_however_the_reply_is_cut(size: int, say: str) -> None:
     code = json.dumps({"code": "hidden = '[[ ## say ## ]]'"})
-    for adapter in (ChatAdapter(), JsonAdapter(), XmlAdapter()):
+    for adapter in (ChatAdapter(), JSONAdapter(), XMLAdapter()):
         text = adapter.write_reply(say, [ToolCall("c", "run_cell", code)])
         stream = adapter.shown(TOOLS)
         assert stream is not None

@@ -8,26 +8,26 @@ import pytest
 from field_adapters import CODE, QA, ScriptedModel
 from pydantic import BaseModel
 
-from cellwright.llm.adapters.chat import ChatFields
-from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.signature_adapter import AdapterParseError
-from cellwright.llm.adapters.two_step import TwoStepFields
+from cellwright.llm.adapters.two_step import TwoStepAdapter
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.record.messages import ImagePart
 
 PROSE = "I would loop twice.\n\n[[ ## answer ## ]]\n```python\n  x = 1\n```\nThat is all."
 VALUES = {"code": Code("  x = 1"), "answer": "loop"}
-EXTRACTED = ChatFields().format_assistant_message_content(CODE, VALUES)
+EXTRACTED = ChatAdapter().format_assistant_message_content(CODE, VALUES)
 
 
 def test_004_26_words_come_first_and_the_code_is_taken_out_of_them() -> None:
     main, small = ScriptedModel([PROSE]), ScriptedModel([EXTRACTED])
-    (found,) = TwoStepFields(small)(main, {"temperature": 1}, CODE, [], {"question": "How?"})
+    (found,) = TwoStepAdapter(small)(main, {"temperature": 1}, CODE, [], {"question": "How?"})
     assert found == VALUES
     asked = str(main.calls[0]["messages"])
     assert "[[ ##" not in asked
     assert "How?" in asked
-    assert "- code (Code)" in asked
+    assert "1. `code` (Code)" in asked
     assert main.calls[0]["temperature"] == 1
     assert "temperature" not in small.calls[0]
     assert "I would loop twice." in str(small.calls[0]["messages"][-1]["content"])
@@ -36,28 +36,28 @@ def test_004_26_words_come_first_and_the_code_is_taken_out_of_them() -> None:
 
 def test_004_26_each_reply_is_read_by_itself_and_options_go_to_the_first_model() -> None:
     main, small = ScriptedModel(["one", "two"]), ScriptedModel([EXTRACTED], [EXTRACTED])
-    assert TwoStepFields(small)(main, {"n": 2}, CODE, [], {"question": "?"}) == [VALUES, VALUES]
+    assert TwoStepAdapter(small)(main, {"n": 2}, CODE, [], {"question": "?"}) == [VALUES, VALUES]
     assert len(small.calls) == 2
 
 
 def test_004_26_the_second_model_may_be_talked_with_in_another_form() -> None:
     small = ScriptedModel(['{"answer": "yes", "score": 1}'])
-    adapter = TwoStepFields(small, JsonFields())
+    adapter = TwoStepAdapter(small, JSONAdapter())
     assert adapter.parse(QA, "Yes, surely.") == {"answer": "yes", "score": 1.0}
 
 
-def test_004_26_what_cannot_be_taken_out_is_an_error_and_nothing_is_asked_again() -> None:
-    main, small = ScriptedModel(["I do not know."]), ScriptedModel(["No."])
-    with pytest.raises(AdapterParseError, match="none of its fields"):
-        TwoStepFields(small)(main, {}, CODE, [], {"question": "?"})
-    assert (len(main.calls), len(small.calls)) == (1, 1)
+def test_004_26_what_cannot_be_taken_out_is_an_error_once_json_was_asked_for() -> None:
+    main, small = ScriptedModel(["I do not know."]), ScriptedModel(["No."], ["No."])
+    with pytest.raises(AdapterParseError, match="Failed to parse response: .*no JSON object"):
+        TwoStepAdapter(small)(main, {}, CODE, [], {"question": "?"})
+    assert (len(main.calls), len(small.calls)) == (1, 2)
 
 
 def test_004_26_demos_history_and_pictures_are_words_and_parts() -> None:
     signature = Signature.parse("question, picture: Picture -> answer", "Look.")
     picture = ImagePart("image/png", "AAAA")
     demos = [{"question": "q", "answer": "a"}, {"question": "q", "picture": "p", "answer": "a"}]
-    adapter = TwoStepFields(ScriptedModel())
+    adapter = TwoStepAdapter(ScriptedModel())
     messages = adapter.format(signature, demos, {"question": "now", "picture": picture})
     assert [m["role"] for m in messages] == ["system", *["user", "assistant"] * 2, "user"]
     assert messages[2]["content"] == "answer: a"
@@ -69,7 +69,7 @@ def test_004_26_demos_history_and_pictures_are_words_and_parts() -> None:
     )
 
 
-class Compact(JsonFields):
+class Compact(JSONAdapter):
     """BAML's idea: a schema that is short to read; what is recursive has none."""
 
     def format_field_structure(self, signature: Any) -> str:

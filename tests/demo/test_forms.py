@@ -44,7 +44,7 @@ def answered(
     name: str, *messages: Message, tools: tuple[Manifest, ...] = (RUN,), **body: Any
 ) -> str:
     history = (SystemMessage("Rules."), *messages)
-    prompt = adapter_of(name).format(history, tools, Parameters(MODEL))
+    prompt = adapter_of(name).format_prompt(history, tools, Parameters(MODEL))
     sent = messages_to_openai(prompt.messages, ChatForm(vision=False))
     reply = reply_to(read_request({"model": MODEL, "messages": sent, **body}), 0)
     assert reply.tool == ""

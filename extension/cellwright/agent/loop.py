@@ -28,7 +28,7 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
     RunCancelled,
 )
-from cellwright.llm import LM, Capabilities
+from cellwright.llm import LM, Capabilities, LMEvent
 from cellwright.llm.adapters import Adapter, ParsedReply
 from cellwright.llm.budget import OUT_OF_STEPS, LimitReached, RunBudget
 from cellwright.llm.prompt_size import estimated_prompt_tokens
@@ -215,6 +215,10 @@ def _finished(ending: Ending, budget: RunBudget) -> RunFinished:
     )
 
 
+class _OutOfTimeError(Exception):
+    """The run's time was over in the middle of a reply."""
+
+
 class _Loop:
     """The state of one run, step by step."""
 
@@ -230,12 +234,19 @@ class _Loop:
         self._has_asked = False
 
     def until_done(self) -> Generator[Event, None, Ending]:
+        try:
+            return (yield from self._all_steps())
+        except _OutOfTimeError:
+            limit = self._parts.budget.out_of_time()
+            return Ending("task limit reached", self._last_text, limit.reason, limit.cause)
+
+    def _all_steps(self) -> Generator[Event, None, Ending]:
         while True:
             limit = self._parts.budget.exceeded()
             if limit is not None:
                 return (yield from self._summarise(limit))
             reply = yield from self._ask_with_tools()
-            parsed = self._parts.adapter.parse(reply, self._parts.tools.manifests)
+            parsed = self._parts.adapter.parse_reply(reply, self._parts.tools.manifests)
             ending = yield from self._act(reply, parsed)
             if ending is not None:
                 return ending
@@ -432,7 +443,7 @@ class _Loop:
         messages = normalise(
             history.messages, self._able, answering=parts.author, text_filters=parts.text_filters
         )
-        prompt = parts.adapter.format(envelop_results(messages), tools, parts.parameters)
+        prompt = parts.adapter.format_prompt(envelop_results(messages), tools, parts.parameters)
         yield from parts.publisher.publish(self._asked(tools))
         reply = yield from self._stream(prompt, tools)
         history.counted_per_estimated = counted_per_estimated(prompt, reply)
@@ -446,8 +457,24 @@ class _Loop:
         return replace(reply, message=replied.message)
 
     def _stream(self, prompt: Prompt, tools: tuple[Manifest, ...]) -> Generator[Event, None, Reply]:
+        """The reply, as it comes; what came until the run's time was over is in the record.
+
+        Raises:
+            _OutOfTimeError: The reply took longer than the run may.
+        """
+        parts = self._parts
+        with parts.stop.within(parts.budget.left_seconds()) as stop:
+            try:
+                return (yield from self._replied(parts.lm.stream(prompt, stop), tools))
+            except RunCancelled:
+                if stop.is_set() and not parts.stop.is_set():
+                    raise _OutOfTimeError from None
+                raise
+
+    def _replied(
+        self, stream: Generator[LMEvent, None, Reply], tools: tuple[Manifest, ...]
+    ) -> Generator[Event, None, Reply]:
         shown = self._parts.adapter.shown(tools)
-        stream = self._parts.lm.stream(prompt, self._parts.stop)
         while True:
             try:
                 event: Event = next(stream)

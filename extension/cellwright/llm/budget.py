@@ -137,6 +137,16 @@ class RunBudget:
         """Seconds since the run began, without those for which the user was waited for."""
         return self.clock() - self.started - self.waited_seconds
 
+    def left_seconds(self) -> float:
+        """Seconds until the run has to end."""
+        return self.limits.wall_seconds - self.elapsed_seconds()
+
+    def out_of_time(self) -> LimitReached:
+        """The limit on the run's time, as it is told."""
+        seconds = self.limits.wall_seconds
+        words = f"The run reached {seconds:g} s. Raise it with --max-seconds."
+        return LimitReached("time_limit", words)
+
     def exceeded(self) -> LimitReached | None:
         """The limit the run has reached, if any."""
         limits = self.limits
@@ -145,11 +155,8 @@ class RunBudget:
                 "step_limit",
                 f"The run reached its {limits.step_limit} steps. Raise it with --max-steps.",
             )
-        if self.elapsed_seconds() >= limits.wall_seconds:
-            return LimitReached(
-                "time_limit",
-                f"The run reached {limits.wall_seconds:g} s. Raise it with --max-seconds.",
-            )
+        if self.left_seconds() <= 0:
+            return self.out_of_time()
         if limits.token_limit is not None and self.usage.total_tokens >= limits.token_limit:
             return LimitReached(
                 "token_limit",

@@ -71,6 +71,7 @@ class Transcript:
         self._since: list[Message] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._is_void = False
 
     def asked(self, messages: Iterable[Message], *, replaces_history: bool) -> None:
         """A request went out."""
@@ -87,13 +88,20 @@ class Transcript:
 
     def streamed(self, *, text: str = "", reasoning: str = "") -> None:
         """A piece of a reply came."""
+        if self._is_void:
+            self.forget_partial()
         self._text.append(text)
         self._reasoning.append(reasoning)
+
+    def retried(self) -> None:
+        """The reply is asked for again; where nothing more comes, its pieces are all there is."""
+        self._is_void = True
 
     def forget_partial(self) -> None:
         """The pieces since the last request are void."""
         self._text = []
         self._reasoning = []
+        self._is_void = False
 
     def said(self, message: Message) -> None:
         """A whole reply or a tool result came."""
@@ -601,7 +609,7 @@ class _Folding:
         self.transcript.streamed(reasoning=event.text)
 
     def model_retrying(self, event: ModelRetrying) -> None:
-        self.transcript.forget_partial()
+        self.transcript.retried()
 
     def model_replied(self, event: ModelReplied) -> None:
         self.transcript.said(event.message)

@@ -12,7 +12,7 @@ from cellwright.context.assemble import Quoted, envelop
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import LMError
 from cellwright.llm import LM
-from cellwright.llm.adapters.chat import ChatFields
+from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
@@ -34,6 +34,8 @@ SIGNATURE = Signature.parse(
     "tells best what it is about, and how sure that is from 0 to 1. When none fits the confidence "
     "is 0.",
 )
+ONCE = ChatAdapter(use_json_adapter_fallback=False)
+"""A second request would keep the person waiting, and rules choose as well."""
 WAIT_SECONDS = 3.0
 PAUSE_SECONDS = 60.0
 """After a failure nobody is asked for so long, so that questions do not wait for it each time."""
@@ -83,7 +85,7 @@ class SceneClassifier:
         problem = ""
         outputs: dict[str, Any] = {"label": "", "confidence": 0.0}
         try:
-            (outputs,) = ChatFields()(completion, {}, SIGNATURE, (), inputs)
+            (outputs,) = ONCE(completion, {}, SIGNATURE, (), inputs)
         except LMError as error:
             self._paused_until = self._clock() + PAUSE_SECONDS
             problem = f"{self.model} did not say which scene fits: {error.message}"

@@ -73,7 +73,7 @@ class ShownText(Protocol):
 class Adapter(Protocol):
     """One way to talk with a model."""
 
-    def format(
+    def format_prompt(
         self,
         messages: tuple[Message, ...],
         tools: tuple[Manifest, ...],
@@ -86,7 +86,7 @@ class Adapter(Protocol):
         """The reply with its calls taken out of its text, as it goes into the history."""
         return reply
 
-    def parse(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
+    def parse_reply(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
         """What the reply says and asks for."""
         ...
 

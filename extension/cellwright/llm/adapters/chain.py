@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from cellwright.errors import SetupError
 from cellwright.llm.adapters import Adapter, ParsedReply, Recovery, ShownText
 from cellwright.llm.adapters.chat import ChatAdapter
-from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.record.events import Notice
 from cellwright.record.messages import Manifest, Message, Parameters, Prompt, Reply
 
 ADAPTERS: Mapping[str, type[NativeAdapter]] = {
     "native": NativeAdapter,
     "chat": ChatAdapter,
-    "json": JsonAdapter,
-    "xml": XmlAdapter,
+    "json": JSONAdapter,
+    "xml": XMLAdapter,
 }
 NEXT: Mapping[str, tuple[str, ...]] = {
     "native": ("chat", "json"),
@@ -64,22 +64,22 @@ class AdapterChain(Adapter):
         self._adapter: Adapter = ADAPTERS[name]()
         self._repaired = False
 
-    def format(
+    def format_prompt(
         self,
         messages: tuple[Message, ...],
         tools: tuple[Manifest, ...],
         parameters: Parameters,
     ) -> Prompt:
         """The request for this history."""
-        return self._adapter.format(messages, tools, parameters)
+        return self._adapter.format_prompt(messages, tools, parameters)
 
     def read(self, reply: Reply, tools: tuple[Manifest, ...]) -> Reply:
         """The reply with its calls taken out of its text."""
         return self._adapter.read(reply, tools)
 
-    def parse(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
+    def parse_reply(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
         """What the reply says and asks for; a good one earns the next bad one its repair turn."""
-        parsed = self._adapter.parse(reply, tools)
+        parsed = self._adapter.parse_reply(reply, tools)
         if not parsed.is_unreadable:
             self._repaired = False
         return parsed

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Union
 
 from cellwright.kernels.inspection import describe, kind, own_repr
-from cellwright.llm.adapters.fences import fences
+from cellwright.llm.adapters.sections import fences
 from cellwright.llm.signatures import LiveObject, type_name
 
 PLAIN = (dict, list, tuple, int, float, type(None))
@@ -71,7 +71,9 @@ def rule_for(annotation: Any) -> str:
     if is_live(annotation):
         return f"must be the name of a variable that holds a {annotation.__name__}"
     schema = schema_of(annotation)
-    return f"must be JSON that fits {json.dumps(schema, ensure_ascii=False)}" if schema else ""
+    return (
+        f"must adhere to the JSON schema {json.dumps(schema, ensure_ascii=False)}" if schema else ""
+    )
 
 
 def format_value(value: Any) -> str:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.chat import ChatFields
-from cellwright.llm.adapters.fences import in_fence, only_fence
 from cellwright.llm.adapters.field_values import is_code, plain_value, schema_of
+from cellwright.llm.adapters.native import looks_like_call
+from cellwright.llm.adapters.sections import in_fence, only_fence, write_section
 from cellwright.llm.adapters.signature_adapter import AdapterParseError
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
@@ -169,24 +169,27 @@ FORMAT: Mapping[str, Any] = {
     "type": "json_schema",
     "json_schema": {"name": "reply", "schema": SCHEMA},
 }
+ANY_OBJECT: Mapping[str, Any] = {"type": "json_object"}
 HOW = 'Reply with one JSON object with "say" and "calls".'
 
 
-class JsonAdapter(TextAdapter):
-    """One object a reply."""
+class JSONAdapter(TextAdapter):
+    """One object a reply; inputs stand in sections."""
+
+    calls_functions = True
 
     def instructions(self, tools: tuple[Manifest, ...]) -> str:
         """How to reply, with the tools there are."""
         return INSTRUCTIONS.format(tools=tool_list(tools))
 
-    def format(
+    def format_prompt(
         self,
         messages: tuple[Message, ...],
         tools: tuple[Manifest, ...],
         parameters: Parameters,
     ) -> Prompt:
         """The request for this history; the service is asked for the schema, and may refuse it."""
-        prompt = super().format(messages, tools, parameters)
+        prompt = super().format_prompt(messages, tools, parameters)
         if not tools:
             return prompt
         extra = {"response_format": FORMAT, **parameters.extra}
@@ -216,6 +219,9 @@ class JsonAdapter(TextAdapter):
         try:
             found = find_object(text, frozenset({"say", "calls"}))
         except ValueError as error:
+            if "{" not in text and not looks_like_call(text, tools):
+                # Small models forget the form when they have nothing left to call.
+                return Written(text.strip())
             raise UnreadableReplyError(
                 f"Your reply is no JSON object: {error}. Nothing was run. {HOW}"
             ) from error
@@ -229,27 +235,22 @@ class JsonAdapter(TextAdapter):
         """The words of the reply."""
         return StringField("say") if tools else None
 
-
-def _call(made: Any) -> tuple[str, Mapping[str, Any]]:
-    fields = made if isinstance(made, dict) else {}
-    name, arguments = fields.get("tool"), fields.get("arguments", {})
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise UnreadableReplyError(
-            'Each of "calls" is an object with "tool", a name, and "arguments", an object; nothing '
-            f"was run. {HOW}"
-        )
-    return name, arguments
-
-
-# Outputs as one JSON object, with a schema where the model takes one.
-
-
-class JsonFields(ChatFields):
-    """Inputs as in ``ChatFields``, the reply as one object."""
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """One field of the inputs, as a section."""
+        return write_section(name, value, code=code)
 
     def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
         """A whole reply."""
         return json.dumps(dict(outputs), ensure_ascii=False, indent=2)
+
+    def format_field_with_value(
+        self, fields_with_values: Mapping[Any, Any], role: str = "user"
+    ) -> str:
+        """Fields by themselves; as one object where they are outputs."""
+        if role == "user":
+            return super().format_field_with_value(fields_with_values)
+        values = {field.name: value for field, value in fields_with_values.items()}
+        return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
 
     def format_assistant_message_content(
         self,
@@ -268,7 +269,7 @@ class JsonFields(ChatFields):
             values[name] = given
         return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
 
-    def reminder(self, signature: Any) -> str:
+    def user_message_output_requirements(self, signature: Any) -> str:
         """What a reply has to look like."""
         names = ", ".join(f'"{name}"' for name in signature.output_fields)
         return f"Reply with one JSON object and nothing else; its fields, in this order: {names}."
@@ -279,26 +280,40 @@ class JsonFields(ChatFields):
         try:
             found = find_object(completion, names)
         except ValueError as error:
-            raise AdapterParseError(
-                type(self).__name__,
-                signature,
-                completion,
-                f"The reply is no JSON object: {error}. {self.reminder(signature)}",
-            ) from error
+            wanted = self.user_message_output_requirements(signature)
+            told = f"The reply is no JSON object: {error}. {wanted}"
+            raise AdapterParseError(type(self).__name__, signature, completion, told) from error
         return {name: value for name, value in found.items() if name in names}
 
     def reply_options(
         self, lm: Any, signature: SignatureLike, options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """A schema where the model knows what to do with one."""
+        """A schema where the model knows what to do with one; dspy's models take it as a class."""
         if "response_format" in options or "tools" in options:
             return {}
         knows = getattr(lm, "supports_response_schema", False)
-        return {"response_format": response_format(signature)} if knows else {}
+        params = getattr(lm, "supported_params", None)
+        if params is None:
+            return {"response_format": response_format(signature)} if knows else {}
+        if "response_format" not in params:
+            return {}
+        wanted = response_format(signature) if knows else ANY_OBJECT
+        return {"response_format": wanted if wanted == ANY_OBJECT else outputs_class(signature)}
 
     def shown_field(self, signature: Any, name: str) -> ShownText | None:
         """The field of the object, where it is text."""
         return StringField(name)
+
+
+def _call(made: Any) -> tuple[str, Mapping[str, Any]]:
+    fields = made if isinstance(made, dict) else {}
+    name, arguments = fields.get("tool"), fields.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise UnreadableReplyError(
+            'Each of "calls" is an object with "tool", a name, and "arguments", an object; nothing '
+            f"was run. {HOW}"
+        )
+    return name, arguments
 
 
 def response_format(signature: SignatureLike) -> dict[str, Any]:
@@ -316,7 +331,7 @@ def response_format(signature: SignatureLike) -> dict[str, Any]:
         properties[name] = schema
     closed = [_closed(schema) for schema in (*properties.values(), *definitions.values())]
     if not all(closed):
-        return {"type": "json_object"}
+        return dict(ANY_OBJECT)
     body: dict[str, Any] = {
         "type": "object",
         "properties": properties,
@@ -327,6 +342,17 @@ def response_format(signature: SignatureLike) -> dict[str, Any]:
         body["$defs"] = definitions
     name = re.sub(r"\W", "_", "_".join(properties))[:60]
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": body}}
+
+
+def outputs_class(signature: SignatureLike) -> Any:
+    """A pydantic class with the outputs as its fields, all required."""
+    from pydantic import ConfigDict, create_model
+
+    kinds = {name: info.annotation for name, info in signature.output_fields.items()}
+    fields: dict[str, Any] = {
+        name: (str if is_code(kind) else kind, ...) for name, kind in kinds.items()
+    }
+    return create_model("Outputs", __config__=ConfigDict(extra="forbid"), **fields)
 
 
 def _closed(schema: Any) -> bool:

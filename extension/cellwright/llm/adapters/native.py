@@ -220,7 +220,7 @@ class NativeAdapter(Adapter):
     expects_text_calls = False
     """Whether a call in words is what was asked for, and not a slip."""
 
-    def format(
+    def format_prompt(
         self,
         messages: tuple[Message, ...],
         tools: tuple[Manifest, ...],
@@ -229,7 +229,7 @@ class NativeAdapter(Adapter):
         """The request for this history: the service's own format has a place for everything."""
         return Prompt(messages, tools, parameters)
 
-    def parse(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
+    def parse_reply(self, reply: Reply, tools: tuple[Manifest, ...]) -> ParsedReply:
         """What the reply says and asks for; calls whose arguments are no good carry an error."""
         message = reply.message
         manifests = {tool.name: tool for tool in tools}
@@ -286,3 +286,28 @@ def _is_call(body: str, manifests: Mapping[str, Manifest]) -> bool:
 
 def _has_arguments(fields: Mapping[str, Any]) -> bool:
     return any(name in fields for name in ("arguments", "parameters", "args", "input"))
+
+
+FORM = re.compile(r"\[\[|\]\]|^ {0,3}(?:`{3}|~{3}|\{)|\{\s*\Z|</?\w+[_:=]\w+", re.MULTILINE)
+"""What belongs to one form of calls or another, and to no plain answer."""
+INTENT = re.compile(
+    r"\bI(?:['’]ll| will|['’]m going to| am going to| run| need to| should)\b|\blet(?: me|['’]s)\b"
+    "|我来|让我|我将|我会|接下来",
+    re.IGNORECASE,
+)
+"""What announces a call that is missing."""
+
+
+def looks_like_call(text: str, tools: Mapping[str, Manifest]) -> bool:
+    """Whether a text without sections may have been meant to run something, or as part of a form.
+
+    Code between fences counts: a model that writes it mostly wants it run. So do a tool's name
+    where it cannot be a word of a sentence, and words that announce what is done next.
+    """
+    words = THOUGHTS.sub("", text)
+    names = "|".join(map(re.escape, tools))
+    named = rf"\bcall\W+(?:{names})\b|\b(?:{names})\b`?\s*[({{:]"
+    is_named = bool(tools) and re.search(named, words) is not None
+    coined = any(name in words for name in tools if "_" in name)
+    signs = FORM.search(words) or INTENT.search(words) or is_call_as_text(words, tools)
+    return bool(is_named or coined or signs)

@@ -8,13 +8,16 @@ current input come in this order; the field of the history is shown nowhere else
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
 import inspect
 import json
 import logging
+import re
 import typing
 import uuid
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
@@ -32,8 +35,8 @@ from cellwright.llm.adapters.field_values import (
     rule_for,
     validated,
 )
-from cellwright.llm.adapters.native import BadArgumentsError, read_arguments
-from cellwright.llm.signatures import SignatureLike, type_name
+from cellwright.llm.adapters.native import BadArgumentsError, NativeAdapter, read_arguments
+from cellwright.llm.signatures import Field, Signature, SignatureLike, type_name
 from cellwright.record.messages import ImagePart, ToolCall
 
 # Callbacks of signature adapters, with the method names that dspy's callbacks have.
@@ -62,31 +65,31 @@ def reported(function: Callable[..., Any]) -> Callable[..., Any]:
         bound.pop("self", None)
         token = _running.set(running | {key})
         try:
-            return told(
-                self, f"adapter_{name}", bound, lambda: function(self, *arguments, **keywords)
-            )
+            with told(self, f"adapter_{name}", bound) as outcome:
+                outcome["outputs"] = function(self, *arguments, **keywords)
+            return outcome["outputs"]
         finally:
             _running.reset(token)
 
     return method
 
 
-def told(instance: Any, event: str, inputs: dict[str, Any], work: Callable[[], Any]) -> Any:
-    """Do ``work`` between ``on_<event>_start`` and ``on_<event>_end``."""
+@contextlib.contextmanager
+def told(instance: Any, event: str, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Tell of what is done inside; ``outputs`` of what it gives are what came of it."""
     callbacks: Iterable[Any] = tuple(instance.callbacks)
     call_id = uuid.uuid4().hex
     for callback in callbacks:
         _tell(callback, f"on_{event}_start", call_id=call_id, instance=instance, inputs=inputs)
-    outputs, raised = None, None
+    outcome: dict[str, Any] = {"outputs": None, "exception": None}
     try:
-        outputs = work()
+        yield outcome
     except BaseException as error:
-        raised = error
+        outcome["exception"] = error
         raise
     finally:
         for callback in callbacks:
-            _tell(callback, f"on_{event}_end", call_id=call_id, outputs=outputs, exception=raised)
-    return outputs
+            _tell(callback, f"on_{event}_end", call_id=call_id, **outcome)
 
 
 def _tell(callback: Any, method: str, **told: Any) -> None:
@@ -125,11 +128,14 @@ class AdapterParseError(LMError):
         *,
         parsed_result: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(message, detail=lm_response[:SHOWN_CHARACTERS])
+        told = f"Adapter {adapter_name} failed to parse the LM response: {message}"
+        super().__init__(told, detail=lm_response[:SHOWN_CHARACTERS])
         self.adapter_name = adapter_name
         self.signature = signature
         self.lm_response = lm_response
         self.parsed_result = dict(parsed_result or {})
+        self.was_cut = False
+        """It ended at its length limit, as another one would."""
 
 
 # Tools as fields of a signature: ``tools: list[Tool] -> calls: ToolCalls``.
@@ -184,17 +190,33 @@ def calls_from(made: Sequence[Any], annotation: Any) -> Any:
         BadArgumentsError: The arguments of one are not JSON; they are never mended.
     """
     read = [_call(call) for call in made]
-    given = [{"name": call.name, "args": read_arguments(call, None)} for call in read]
+    given = [
+        {"id": call.id or None, "name": call.name, "args": _arguments_of(call)} for call in read
+    ]
     if hasattr(annotation, "from_dict_list"):
         return annotation.from_dict_list(given)
     return tuple(read)
 
 
+def _arguments_of(call: ToolCall) -> dict[str, Any]:
+    """JSON, or a dictionary as Python writes it; both have to be whole."""
+    try:
+        return read_arguments(call, None)
+    except BadArgumentsError:
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            value = ast.literal_eval(call.arguments)
+            if isinstance(value, dict):
+                return value
+        raise
+
+
 def _call(made: Any) -> ToolCall:
+    """A call of chat completions or of Responses, where ``call_id`` is the id that counts."""
     function = _get(made, "function") or made
     arguments = _get(function, "arguments") or "{}"
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return ToolCall(str(_get(made, "id") or ""), str(_get(function, "name")), text)
+    call_id = _get(made, "call_id") or _get(made, "id") or ""
+    return ToolCall(str(call_id), str(_get(function, "name")), text)
 
 
 def _get(value: Any, name: str) -> Any:
@@ -206,10 +228,70 @@ def _is(annotation: Any, name: str) -> bool:
     return any(getattr(each, "__name__", "") == name for each in (annotation, *inner))
 
 
+@dataclass(frozen=True)
+class PastCalls:
+    """Calls of an earlier turn and what came of them, out of an entry of dspy's history."""
+
+    field: str
+    calls: tuple[Mapping[str, Any], ...]
+    """Each with ``id``, ``name`` and ``args``."""
+    results: tuple[Mapping[str, Any], ...]
+    """Each with ``call_id``, ``name`` and ``value``."""
+
+    @property
+    def are_answered(self) -> bool:
+        """Whether each call has an id and its own result: a service takes no others."""
+        ids = [call["id"] for call in self.calls]
+        return all(ids) and ids == [result["call_id"] for result in self.results]
+
+    def as_messages(self, content: str) -> Messages:
+        """The turn as a service's own calls and results."""
+        made = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": format_value(dict(call["args"]))},
+            }
+            for call in self.calls
+        ]
+        said = {"role": "assistant", "content": content or None, "tool_calls": made}
+        results = [
+            {
+                "role": "tool",
+                "tool_call_id": result["call_id"],
+                "name": result["name"],
+                "content": format_value(result["value"]),
+            }
+            for result in self.results
+        ]
+        return [said, *results]
+
+
+def find_past_calls(entry: Mapping[str, Any]) -> PastCalls | None:
+    """The calls in an entry of a history; None where it has none."""
+    for name, value in entry.items():
+        calls = _get(value, "tool_calls")
+        if isinstance(calls, (list, tuple)):
+            given = _get(value, "tool_call_results")
+            results = _get(given, "tool_call_results") or given or ()
+            return PastCalls(
+                name,
+                tuple(_picked(call, ("id", "name", "args")) for call in calls),
+                tuple(_picked(each, ("call_id", "name", "value", "is_error")) for each in results),
+            )
+    return None
+
+
+def _picked(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _get(value, name) for name in names}
+
+
 INCOMPLETE = "This is an example of the task, though some input or output fields are not supplied."
 NOT_SUPPLIED = "Not supplied for this particular example."
 CUT = "The reply was cut at its length limit, so what it says last may not be whole."
 EMPTY = "The LM returned an empty or null response."
+RESULTS = "tool_call_results"
+TOOL_OPTIONS = ("tools", "tool_choice", "parallel_tool_calls")
 Messages = list[dict[str, Any]]
 Content = str | list[dict[str, Any]]
 
@@ -222,17 +304,44 @@ class FieldDelta:
     text: str
 
 
-class SignatureAdapter(ABC):
-    """One way to write fields and to read them.
+@dataclass(frozen=True)
+class FieldRequest:
+    """What a model is asked."""
+
+    signature: Any
+    """What is put into words: without the fields that the service has a place for."""
+    arguments: Mapping[str, Any]
+    """Messages and options."""
+
+
+class SignatureAdapter(NativeAdapter):
+    """One way to write the fields of a signature and to read them, with dspy's names.
+
+    A conversation goes with function calls, unless a subclass has words for it.
 
     Args:
         callbacks: Told of each ``format``, ``parse`` and call of the model.
-        native_tools: Send tools as functions where the model takes them.
+        use_native_function_calling: Send tools as functions where the model takes them; None: as
+            ``calls_functions`` says.
+        native_response_types: Types of dspy that the service gives itself, such as its
+            ``Reasoning``; None: all of them.
+        parallel_tool_calls: Whether it may make several calls at once; None: the service decides.
     """
 
-    def __init__(self, callbacks: Sequence[Any] = (), *, native_tools: bool = True) -> None:
+    calls_functions = False
+
+    def __init__(
+        self,
+        callbacks: Sequence[Any] | None = None,
+        use_native_function_calling: bool | None = None,
+        native_response_types: Sequence[type] | None = None,
+        parallel_tool_calls: bool | None = None,
+    ) -> None:
         self.callbacks = list(callbacks or ())
-        self.native_tools = native_tools
+        given = use_native_function_calling
+        self.use_native_function_calling = self.calls_functions if given is None else given
+        self.native_response_types = native_response_types
+        self.parallel_tool_calls = parallel_tool_calls
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -262,14 +371,26 @@ class SignatureAdapter(ABC):
         Raises:
             AdapterParseError: A reply does not hold the outputs, or was cut.
         """
-        options = dict(lm_kwargs)
-        asked, tools = self._with_tools(lm, signature, inputs, options)
-        options |= self.reply_options(lm, asked, options)
-        messages = self.format(asked, demos, inputs)
-        shown = {"messages": messages, **options}
-        replies = told(self, "lm", shown, lambda: lm(messages=messages, **options))
-        listed = [replies] if isinstance(replies, (str, Mapping)) else replies
-        return [self.post_process(asked, signature, reply, tools) for reply in listed]
+        request = self._request(lm, lm_kwargs, signature, demos, inputs)
+        with told(self, "lm", dict(request.arguments)) as outcome:
+            outcome["outputs"] = lm(**request.arguments)
+        replies = listed(outcome["outputs"])
+        return self._call_postprocess(request.signature, signature, replies, lm, lm_kwargs)
+
+    async def acall(
+        self,
+        lm: Any,
+        lm_kwargs: Mapping[str, Any],
+        signature: Any,
+        demos: Sequence[Mapping[str, Any]],
+        inputs: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """The same for code that awaits: the model's ``acall``, else a thread that waits."""
+        request = self._request(lm, lm_kwargs, signature, demos, inputs)
+        with told(self, "lm", dict(request.arguments)) as outcome:
+            outcome["outputs"] = await await_reply(lm, request.arguments)
+        replies = listed(outcome["outputs"])
+        return self._call_postprocess(request.signature, signature, replies, lm, lm_kwargs)
 
     def stream(
         self,
@@ -288,37 +409,39 @@ class SignatureAdapter(ABC):
         Raises:
             AdapterParseError: The reply does not hold the outputs.
         """
-        options = dict(lm_kwargs)
-        asked, tools = self._with_tools(lm, signature, inputs, options)
-        options |= self.reply_options(lm, asked, options)
+        request = self._request(lm, lm_kwargs, signature, demos, inputs)
+        asked = request.signature
         found = {name: self.shown_field(asked, name) for name in asked.output_fields}
         readers = {name: reader for name, reader in found.items() if reader is not None}
-        stream = lm.stream(messages=self.format(asked, demos, inputs), **options)
+        stream = lm.stream(**request.arguments)
         while True:
             try:
                 event = next(stream)
             except StopIteration as finished:
                 yield from _deltas({name: reader.finish() for name, reader in readers.items()})
-                return self.post_process(asked, signature, finished.value, tools)
+                (values,) = self._call_postprocess(
+                    asked, signature, [finished.value], lm, lm_kwargs
+                )
+                return values
             if event.kind == "text_delta":
                 yield from _deltas({n: reader.feed(event.text) for n, reader in readers.items()})
 
-    def shown_field(self, signature: Any, name: str) -> ShownText | None:
-        """What picks the text of one output out of a reply that still comes; None: nothing can."""
-        return None
-
-    async def acall(
+    def _request(
         self,
         lm: Any,
         lm_kwargs: Mapping[str, Any],
         signature: Any,
         demos: Sequence[Mapping[str, Any]],
         inputs: Mapping[str, Any],
-    ) -> list[dict[str, Any]]:
-        """The same for code that awaits; the call waits in a thread."""
-        import asyncio
+    ) -> FieldRequest:
+        options = dict(lm_kwargs)
+        asked = self._call_preprocess(lm, options, signature, inputs)
+        options |= self.reply_options(lm, asked, options)
+        return FieldRequest(asked, {"messages": self.format(asked, demos, inputs), **options})
 
-        return await asyncio.to_thread(self, lm, lm_kwargs, signature, demos, inputs)
+    def shown_field(self, signature: Any, name: str) -> ShownText | None:
+        """What picks the text of one output out of a reply that still comes; None: nothing can."""
+        return None
 
     def reply_options(
         self, lm: Any, signature: SignatureLike, options: Mapping[str, Any]
@@ -432,31 +555,83 @@ class SignatureAdapter(ABC):
             made += [dict(entry)] if "role" in entry else self._turn(signature, entry)
         return made
 
-    def post_process(
-        self, asked: Any, signature: Any, reply: Any, tools: ToolFields | None
-    ) -> dict[str, Any]:
-        """The outputs of one reply, calls and log probabilities included."""
+    def _call_preprocess(
+        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, inputs: Mapping[str, Any]
+    ) -> Any:
+        """The signature without what the service has a place for, which goes into ``lm_kwargs``."""
+        if not self.use_native_function_calling:
+            for name in TOOL_OPTIONS:
+                lm_kwargs.pop(name, None)
+        elif (fields := find_tool_fields(signature)) and _calls_functions(lm):
+            tools = inputs[fields.tools]
+            each = tools if isinstance(tools, (list, tuple)) else [tools]
+            lm_kwargs["tools"] = [function_of(tool) for tool in each]
+            self._allow_parallel_calls(lm_kwargs)
+            signature = signature.delete(fields.calls).delete(fields.tools)
+        if hasattr(lm, "supports_reasoning"):  # dspy's types ask that of a model
+            for name, kind in self._native_outputs(signature).items():
+                signature = kind.adapt_to_native_lm_feature(signature, name, lm, lm_kwargs)
+        return signature
+
+    def _allow_parallel_calls(self, lm_kwargs: dict[str, Any]) -> None:
+        if self.parallel_tool_calls is not None:
+            lm_kwargs.setdefault("parallel_tool_calls", self.parallel_tool_calls)
+            lm_kwargs.setdefault("tool_choice", "auto")
+
+    def _native_outputs(self, signature: Any) -> dict[str, Any]:
+        """Outputs of dspy's types that know where a reply has them beside its text."""
+        kinds = {name: info.annotation for name, info in signature.output_fields.items()}
+        wanted = self.native_response_types
+        return {
+            name: kind
+            for name, kind in kinds.items()
+            if isinstance(kind, type)
+            and hasattr(kind, "adapt_to_native_lm_feature")
+            and (wanted is None or kind in wanted)
+        }
+
+    def _call_postprocess(
+        self,
+        processed_signature: Any,
+        original_signature: Any,
+        outputs: Sequence[Any],
+        lm: Any,
+        lm_kwargs: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """The outputs of each reply, calls and log probabilities included."""
+        return [self._outputs(processed_signature, original_signature, each) for each in outputs]
+
+    def _outputs(self, asked: Any, signature: Any, reply: Any) -> dict[str, Any]:
         fields = reply if isinstance(reply, Mapping) else {"text": reply}
         if fields.get("truncated"):
             raise self._cut(asked, signature, str(fields.get("text") or ""))
         text, made = fields.get("text"), fields.get("tool_calls")
-        wants_calls = tools is not None and bool(made)
-        if not (text or wants_calls):
+        wanted = [n for n, i in signature.output_fields.items() if _is(i.annotation, "ToolCalls")]
+        has_calls = bool(wanted and made)
+        if not (text or has_calls):
             raise AdapterParseError(type(self).__name__, signature, str(reply), EMPTY)
-        values: dict[str, Any] = {}
-        if text and asked.output_fields:
-            try:
-                values = self.parse(asked, text)
-            except AdapterParseError:
-                if not wants_calls:
-                    raise
-        for name in signature.output_fields:
-            values.setdefault(name, None)
-        if tools is not None and made:
-            values[tools.calls] = self._calls(signature, tools, made)
-        if fields.get("logprobs"):
-            values["logprobs"] = fields["logprobs"]
-        return values
+        values = self._read_text(asked, str(text or ""), may_fail=has_calls)
+        for name, info in signature.output_fields.items():
+            if name not in values:
+                values[name] = (
+                    None if info.is_required() else info.get_default(call_default_factory=True)
+                )
+        if has_calls:
+            values[wanted[0]] = self._calls_of(signature, wanted[0], made)
+        for name, kind in self._native_outputs(signature).items():
+            given = kind.parse_lm_response(dict(fields))
+            values |= {} if given is None else {name: given}
+        return values | ({"logprobs": fields["logprobs"]} if fields.get("logprobs") else {})
+
+    def _read_text(self, asked: Any, text: str, *, may_fail: bool) -> dict[str, Any]:
+        if not (text and asked.output_fields):
+            return {}
+        try:
+            return self.parse(asked, text)
+        except AdapterParseError:
+            if not may_fail:
+                raise
+            return {}  # the calls are what the model answered with
 
     def _cut(self, asked: Any, signature: Any, text: str) -> AdapterParseError:
         """The error of a reply that was cut, with what there is of it; the last may be half."""
@@ -466,27 +641,17 @@ class SignatureAdapter(ABC):
         except AdapterParseError as error:
             found = error.parsed_result
         name = type(self).__name__
-        return AdapterParseError(name, signature, text, CUT, parsed_result=found)
+        cut = AdapterParseError(name, signature, text, CUT, parsed_result=found)
+        cut.was_cut = True
+        return cut
 
-    def _calls(self, signature: Any, tools: ToolFields, made: Sequence[Any]) -> Any:
+    def _calls_of(self, signature: Any, name: str, made: Any) -> Any:
         try:
-            return calls_from(made, signature.output_fields[tools.calls].annotation)
+            return calls_from(made, signature.output_fields[name].annotation)
         except BadArgumentsError as error:
             raise AdapterParseError(
                 type(self).__name__, signature, str(made), str(error)
             ) from error
-
-    def _with_tools(
-        self, lm: Any, signature: Any, inputs: Mapping[str, Any], options: dict[str, Any]
-    ) -> tuple[Any, ToolFields | None]:
-        """The signature that is put into words, tools taken out where they go as functions."""
-        fields = find_tool_fields(signature) if self.native_tools else None
-        if fields is None or not getattr(lm, "supports_function_calling", False):
-            return signature, None
-        tools = inputs[fields.tools]
-        listed = tools if isinstance(tools, (list, tuple)) else [tools]
-        options["tools"] = [function_of(tool) for tool in listed]
-        return signature.delete(fields.calls).delete(fields.tools), fields
 
     def _pair(
         self, signature: Any, demo: Mapping[str, Any], prefix: str = "", missing: str | None = None
@@ -501,12 +666,52 @@ class SignatureAdapter(ABC):
         if any(name in entry for name in signature.input_fields):
             asked = self.format_user_message_content(signature, entry, main_request=True)
             made.append({"role": "user", "content": asked})
-        if any(name in entry for name in signature.output_fields):
-            said = self.format_assistant_message_content(
-                signature, entry, "Not supplied for this conversation history message."
-            )
-            made.append({"role": "assistant", "content": said})
-        return made
+        past = find_past_calls(entry)
+        if past is None:
+            return made + self._answer(signature, entry)
+        if not self.use_native_function_calling:
+            results = [{"role": "user", "content": self._results(past)}] if past.results else []
+            calls = {"tool_calls": [_picked(call, ("name", "args")) for call in past.calls]}
+            return made + self._answer(signature, {**entry, past.field: calls}) + results
+        for name in signature.output_fields:
+            if name == past.field or entry.get(name) is None:
+                signature = signature.delete(name)
+        said = self._answer(signature, entry)
+        if not past.are_answered:
+            return made + said
+        return made + past.as_messages(said[0]["content"] if said else "")
+
+    def _answer(self, signature: Any, entry: Mapping[str, Any]) -> Messages:
+        if not any(name in entry for name in signature.output_fields):
+            return []
+        said = self.format_assistant_message_content(
+            signature, entry, "Not supplied for this conversation history message."
+        )
+        return [{"role": "assistant", "content": said}]
+
+    def _results(self, past: PastCalls) -> Content:
+        """What came of calls, as an input of its own."""
+        given = {RESULTS: {RESULTS: list(past.results)}}
+        asked = Signature((Field(RESULTS, "input", dict),), "Go on.")
+        return self.format_user_message_content(asked, given)
+
+
+async def await_reply(lm: Any, arguments: Mapping[str, Any]) -> Any:
+    """The replies of a model, awaited; one that cannot be is called in a thread."""
+    if hasattr(lm, "acall"):
+        return await lm.acall(**arguments)
+    import asyncio
+
+    return await asyncio.to_thread(lambda: lm(**arguments))
+
+
+def _calls_functions(lm: Any) -> bool:
+    return bool(getattr(lm, "supports_function_calling", False))
+
+
+def listed(replies: Any) -> Sequence[Any]:
+    """Replies as a list, where a model gave one by itself."""
+    return [replies] if isinstance(replies, (str, Mapping)) else replies
 
 
 def _deltas(texts: Mapping[str, str]) -> Iterator[FieldDelta]:
@@ -546,12 +751,15 @@ def media_of(value: Any) -> list[dict[str, Any]]:
     if isinstance(value, (list, tuple)):
         found = [media_of(item) for item in value]
         return [part for parts in found for part in parts] if all(found) else []
-    if isinstance(value, (str, type)) or not hasattr(
-        type(value), "extract_custom_type_from_annotation"
-    ):
+    if not _is_media(value):
         return []
     made = value.format()
     return [dict(part) for part in made] if isinstance(made, list) else []
+
+
+def _is_media(value: Any) -> bool:
+    """Whether it may be: dspy's types say themselves what they are."""
+    return hasattr(type(value), "extract_custom_type_from_annotation")
 
 
 def content_of(chunks: Iterable[Chunk]) -> str | list[dict[str, Any]]:
@@ -600,13 +808,13 @@ class FieldAdapter(SignatureAdapter):
         """
 
     @abstractmethod
-    def reminder(self, signature: Any) -> str:
+    def user_message_output_requirements(self, signature: Any) -> str:
         """What a reply has to look like, in one sentence."""
 
     def format_field_description(self, signature: Any) -> str:
         """The inputs and outputs with their types and descriptions."""
-        inputs = _described(signature.input_fields)
-        outputs = _described(signature.output_fields)
+        inputs = described(signature.input_fields)
+        outputs = described(signature.output_fields)
         return f"You are given these fields:\n{inputs}\nYou produce these fields:\n{outputs}"
 
     def format_field_structure(self, signature: Any) -> str:
@@ -618,6 +826,20 @@ class FieldAdapter(SignatureAdapter):
         reply = self.write_outputs(outputs, signature)
         given = "\n\n".join(inputs)
         return f"\nInputs are written like this:\n\n{given}\n\nReply like this:\n\n{reply}\n"
+
+    def format_field_with_value(
+        self, fields_with_values: Mapping[Any, Any], role: str = "user"
+    ) -> str:
+        """Fields by themselves, each with ``name`` and ``info``: what dspy's ``DummyLM`` answers.
+
+        Args:
+            fields_with_values: Values by field.
+            role: ``assistant`` where they are outputs.
+        """
+        return "\n\n".join(
+            self.write_field(field.name, format_value(value), code=is_code(field.info.annotation))
+            for field, value in fields_with_values.items()
+        )
 
     def format_task_description(self, signature: Any) -> str:
         """The instructions."""
@@ -640,7 +862,7 @@ class FieldAdapter(SignatureAdapter):
                 blocks.append(self._input(name, inputs[name], info))
         if main_request:
             self._warn_of_extra(signature, inputs)
-        reminder = self.reminder(signature)
+        reminder = self.user_message_output_requirements(signature)
         if main_request and signature.output_fields and reminder:
             blocks.append([reminder])
         if suffix:
@@ -680,7 +902,7 @@ class FieldAdapter(SignatureAdapter):
                 type(self).__name__,
                 signature,
                 completion,
-                f"The reply cannot be used: {'; '.join(complaints)}.",
+                f"Failed to parse fields: {'; '.join(complaints)}.",
                 parsed_result=values,
             )
         return values
@@ -694,7 +916,8 @@ class FieldAdapter(SignatureAdapter):
             AdapterParseError: The reply has none of its fields.
         """
         if not found and any(info.is_required() for info in signature.output_fields.values()):
-            told = f"The reply has none of its fields. {self.reminder(signature)}"
+            wanted = self.user_message_output_requirements(signature)
+            told = f"The reply has none of its fields. {wanted}"
             raise AdapterParseError(type(self).__name__, signature, completion, told)
         return found
 
@@ -707,11 +930,14 @@ class FieldAdapter(SignatureAdapter):
         return validated(given, name, info.annotation)
 
     def _input(self, name: str, value: Any, info: Any) -> list[Chunk]:
-        media = media_of(value)
+        """An input; media stand where they are in it."""
+        mark = uuid.uuid4().hex  # nobody who wrote the value can know it
+        media: list[list[dict[str, Any]]] = []
+        marked = _marked(value, mark, media)
         if not media:
             return [self.write_field(name, _text(value), code=is_code(info.annotation))]
-        before, _, after = self.write_field(name, "\0").partition("\0")
-        return [before, media, after]
+        first, *others = re.split(f'"?{mark}"?', self.write_field(name, format_value(marked)))
+        return [first, *(chunk for pair in zip(media, others, strict=True) for chunk in pair)]
 
     def _warn_of_extra(self, signature: Any, inputs: Mapping[str, Any]) -> None:
         extra = [name for name in inputs if name not in signature.input_fields]
@@ -719,11 +945,31 @@ class FieldAdapter(SignatureAdapter):
             LOG.warning("these inputs are not in the signature and are left out: %s", extra)
 
 
+def _marked(value: Any, mark: str, media: list[list[dict[str, Any]]]) -> Any:
+    """The value with a mark where there are media, which go into ``media``."""
+    if found := media_of(value):
+        media.append(found)
+        return mark
+    if isinstance(value, Mapping):
+        return {name: _marked(item, mark, media) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_marked(item, mark, media) for item in value]
+    if isinstance(getattr(type(value), "model_fields", None), Mapping) and not _is_media(value):
+        names = type(value).model_fields
+        return {name: _marked(getattr(value, name), mark, media) for name in names}
+    return value
+
+
 def _text(value: Any) -> str:
     listed = value if isinstance(value, (list, tuple)) else [value]
     if listed and all(_is_tool(item) for item in listed):
-        return format_value([function_of(item) for item in listed])
+        return format_value([_tool_text(item) for item in listed])
     return format_value(value)
+
+
+def _tool_text(tool: Any) -> Any:
+    said = tool.format() if hasattr(tool, "format") else None
+    return said if isinstance(said, str) else function_of(tool)
 
 
 def _is_tool(value: Any) -> bool:
@@ -732,12 +978,22 @@ def _is_tool(value: Any) -> bool:
     )
 
 
-def _described(fields: Mapping[str, Any]) -> str:
+def described(fields: Mapping[str, Any]) -> str:
+    """Fields as a numbered list with their types and descriptions."""
     lines = []
     for number, (name, info) in enumerate(fields.items(), start=1):
         said = description_of(info)
         lines.append(f"{number}. `{name}` ({type_name(info.annotation)}): {said}".rstrip(" :"))
+        for kind in _described_types(info.annotation):
+            lines.append(f"    Type description of {kind.__name__}: {kind.description()}")
     return "\n".join(lines)
+
+
+def _described_types(annotation: Any) -> list[Any]:
+    """dspy's types in an annotation that have something to say of themselves."""
+    inner = [each for part in typing.get_args(annotation) for each in _described_types(part)]
+    is_theirs = hasattr(annotation, "extract_custom_type_from_annotation")
+    return [annotation] if is_theirs and annotation.description() else inner
 
 
 def _example(name: str, annotation: Any) -> str:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.llm.adapters.native import UNREADABLE, NativeAdapter
+from cellwright.llm.adapters.native import UNREADABLE
+from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.record.messages import (
     CUT_REASONS,
     AssistantMessage,
@@ -47,13 +48,11 @@ class Written:
     """Tool and arguments."""
 
 
-class TextAdapter(NativeAdapter):
-    """Puts tools, calls and results into words; subclasses say which."""
+class TextAdapter(FieldAdapter):
+    """Puts tools, calls and results into words, as it does fields; subclasses say which."""
 
     expects_text_calls = True
-
-    def __init__(self) -> None:
-        self._calls = 0
+    _calls = 0
 
     @abstractmethod
     def instructions(self, tools: tuple[Manifest, ...]) -> str:
@@ -86,7 +85,7 @@ class TextAdapter(NativeAdapter):
         except UnreadableReplyError:
             return text
 
-    def format(
+    def format_prompt(
         self,
         messages: tuple[Message, ...],
         tools: tuple[Manifest, ...],

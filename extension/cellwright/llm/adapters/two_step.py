@@ -6,16 +6,23 @@ model; both are seen by whoever counts the calls of the two.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.llm.adapters.chat import ChatFields
-from cellwright.llm.adapters.field_values import description_of
-from cellwright.llm.adapters.signature_adapter import FieldAdapter, SignatureAdapter
-from cellwright.llm.signatures import Field, type_name
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.signature_adapter import (
+    AdapterParseError,
+    FieldAdapter,
+    SignatureAdapter,
+    await_reply,
+    described,
+    listed,
+)
+from cellwright.llm.signatures import Field
 
-REPLY = "reply_in_words"
+REPLY = "text"
 EXTRACT = """\
 The reply below answers a task. Take these outputs out of it as they stand there: copy, do not \
 improve, and add nothing that it does not say. The task was:
@@ -33,7 +40,7 @@ class _Extraction:
     )
 
 
-class TwoStepFields(FieldAdapter):
+class TwoStepAdapter(FieldAdapter):
     """Asks for words, and has a second model read them.
 
     Args:
@@ -48,14 +55,37 @@ class TwoStepFields(FieldAdapter):
         extraction: SignatureAdapter | None = None,
         callbacks: Sequence[Any] = (),
     ) -> None:
-        super().__init__(callbacks, native_tools=False)
+        super().__init__(callbacks, use_native_function_calling=False)
         self._model = extraction_model
-        self._extraction = extraction or ChatFields(callbacks)
+        self._extraction = extraction or ChatAdapter(callbacks)
+
+    async def acall(
+        self,
+        lm: Any,
+        lm_kwargs: Mapping[str, Any],
+        signature: Any,
+        demos: Sequence[Mapping[str, Any]],
+        inputs: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """The same for code that awaits: it awaits both models."""
+        import asyncio
+
+        loop, model = asyncio.get_running_loop(), self._model
+
+        def ask(**arguments: Any) -> Any:
+            return asyncio.run_coroutine_threadsafe(await_reply(model, arguments), loop).result()
+
+        request = self._request(lm, lm_kwargs, signature, demos, inputs)
+        replies = listed(await await_reply(lm, request.arguments))
+        asking = copy.copy(self)
+        asking._model = ask  # the thread that reads asks, and the loop awaits
+        return await asyncio.to_thread(
+            asking._call_postprocess, request.signature, signature, replies, lm, lm_kwargs
+        )
 
     def format_field_description(self, signature: Any) -> str:
         """What is given, and what the answer has to say."""
-        given = "\n".join(_line(name, info) for name, info in signature.input_fields.items())
-        wanted = "\n".join(_line(name, info) for name, info in signature.output_fields.items())
+        given, wanted = described(signature.input_fields), described(signature.output_fields)
         return f"You are given:\n{given}\nYour answer has to say:\n{wanted}"
 
     def format_field_structure(self, signature: Any) -> str:
@@ -74,7 +104,7 @@ class TwoStepFields(FieldAdapter):
         """The outputs in words, each after its name."""
         return "\n\n".join(f"{name}: {value}" for name, value in outputs.items())
 
-    def reminder(self, signature: Any) -> str:
+    def user_message_output_requirements(self, signature: Any) -> str:
         """No form, so there is nothing to be reminded of."""
         return ""
 
@@ -92,9 +122,9 @@ class TwoStepFields(FieldAdapter):
             EXTRACT.format(task=self.format_task_description(signature)),
             dict(signature.output_fields),
         )
-        (found,) = self._extraction(self._model, {}, asked, [], {REPLY: completion})
+        try:
+            (found,) = self._extraction(self._model, {}, asked, [], {REPLY: completion})
+        except AdapterParseError as error:
+            told = f"Failed to parse response: {error.message}"
+            raise AdapterParseError(type(self).__name__, signature, completion, told) from error
         return {name: found[name] for name in signature.output_fields}
-
-
-def _line(name: str, info: Any) -> str:
-    return f"- {name} ({type_name(info.annotation)}): {description_of(info)}".rstrip(" :")

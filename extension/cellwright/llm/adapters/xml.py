@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.fences import in_fence
 from cellwright.llm.adapters.field_values import is_code
-from cellwright.llm.adapters.signature_adapter import FieldAdapter
+from cellwright.llm.adapters.sections import in_fence
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -199,8 +198,12 @@ OURS = re.compile(r"</?(?:result|say|call|argument)\b")
 HOW = "Write <say>, then <call>, and close every tag."
 
 
-class XmlAdapter(TextAdapter):
-    """Tags, found without an XML parser."""
+class XMLAdapter(TextAdapter):
+    """Tags, found by themselves, so that ``a<b and c & d`` needs no escaping.
+
+    What is written by us and holds ``<`` or ``&`` stands in a CDATA section and is read back byte
+    for byte.
+    """
 
     def instructions(self, tools: tuple[Manifest, ...]) -> str:
         """How to reply, with the tools there are."""
@@ -249,6 +252,40 @@ class XmlAdapter(TextAdapter):
         """The words before the first call."""
         return TagText("say", "<call") if tools else None
 
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """One field; text that could be taken for a tag stands in a CDATA section."""
+        return write_tag(name, value)
+
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+        """A whole reply."""
+        infos = signature.output_fields
+        return "\n\n".join(
+            write_tag(name, in_fence(value) if is_code(infos[name].annotation) else value)
+            for name, value in outputs.items()
+        )
+
+    def user_message_output_requirements(self, signature: Any) -> str:
+        """What a reply has to look like."""
+        names = ", then ".join(f"`<{name}>`" for name in signature.output_fields)
+        return (
+            f"Reply with {names}, each closed by its end tag. A value with < or & in it stands "
+            "between <![CDATA[ and ]]>."
+        )
+
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
+        """What stands between the tags of the outputs."""
+        infos = signature.output_fields
+        found = {}
+        for name, info in infos.items():
+            value = read_tag(completion, name, infos, raw=is_code(info.annotation))
+            if value is not None:
+                found[name] = value
+        return self.checked(found, signature, completion)
+
+    def shown_field(self, signature: Any, name: str) -> ShownText | None:
+        """What stands between the tags of the output."""
+        return TagText(name)
+
 
 def _has_loose_call(text: str, end: int) -> bool:
     return OPENED.search(text[:end]) is not None
@@ -279,47 +316,3 @@ def _argument(value: Any) -> str:
     if isinstance(value, str):
         return cdata(value, always=True)  # line breaks at its ends are part of it
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
-
-
-# Fields between tags; found by their tags, so that ``a<b and c & d`` needs no escaping.
-#
-# What is written by us and holds ``<`` or ``&`` stands in a CDATA section and is read back byte for
-# byte.
-
-
-class XmlFields(FieldAdapter):
-    """``<name>value</name>``."""
-
-    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
-        """One field; text that could be taken for a tag stands in a CDATA section."""
-        return write_tag(name, value)
-
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
-        """A whole reply."""
-        infos = signature.output_fields
-        return "\n\n".join(
-            write_tag(name, in_fence(value) if is_code(infos[name].annotation) else value)
-            for name, value in outputs.items()
-        )
-
-    def reminder(self, signature: Any) -> str:
-        """What a reply has to look like."""
-        names = ", then ".join(f"`<{name}>`" for name in signature.output_fields)
-        return (
-            f"Reply with {names}, each closed by its end tag. A value with < or & in it stands "
-            "between <![CDATA[ and ]]>."
-        )
-
-    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
-        """What stands between the tags of the outputs."""
-        infos = signature.output_fields
-        found = {}
-        for name, info in infos.items():
-            value = read_tag(completion, name, infos, raw=is_code(info.annotation))
-            if value is not None:
-                found[name] = value
-        return self.checked(found, signature, completion)
-
-    def shown_field(self, signature: Any, name: str) -> ShownText | None:
-        """What stands between the tags of the output."""
-        return TagText(name)
