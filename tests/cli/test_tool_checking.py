@@ -7,6 +7,7 @@ from command_line import Shell
 
 from cellwright.commands.tool_checking import found_component
 from cellwright.errors import SetupError
+from cellwright.tools import Component
 from cellwright.tools.functions import as_component, tool
 from cellwright.tools.standard import Submit
 
@@ -71,11 +72,21 @@ def test_000_54_wrong_use_is_named(tools: Shell, arguments: list[str], told: str
     assert told in done.err
 
 
+class NeedsKernel(Component):
+    """Nobody but its author can make one."""
+
+    name = "needs_kernel"
+
+    def __init__(self, kernel: object) -> None:
+        super().__init__()
+        self.kernel = kernel
+
+
 def test_a_component_a_class_and_a_function_are_all_tools() -> None:
     made = tool(found_component)
     assert as_component(made) is made
     assert isinstance(found_component("cellwright.tools.standard:Submit"), Submit)
     with pytest.raises(SetupError, match="is no component"):
         as_component(dict)
-    with pytest.raises(SetupError, match="RunCell cannot be made"):
-        found_component("cellwright.tools.notebook:RunCell")
+    with pytest.raises(SetupError, match="NeedsKernel cannot be made"):
+        as_component(NeedsKernel)

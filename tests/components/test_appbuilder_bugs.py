@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from component_samples import component
+from fakes import FakeNotebook, make_context
 from jsonschema import Draft202012Validator
 
+from cellwright.errors import ToolError
 from cellwright.llm.openai_format import tool_to_openai
-from cellwright.record.content import ComponentOutput, Content, content, content_schema, for_model
-from cellwright.record.messages import TextPart
+from cellwright.record.content import (
+    ComponentOutput,
+    Content,
+    Metrics,
+    content,
+    content_schema,
+    for_model,
+)
+from cellwright.record.events import CellAdded
+from cellwright.record.messages import ModelUsage, TextPart, Usage
 from cellwright.record.values import from_dict, to_dict
-from cellwright.tools import Component
+from cellwright.tools import Component, ToolContext
 from cellwright.tools.checking import check_tool
 from cellwright.tools.functions import tool
 from cellwright.tools.message import Message
@@ -115,3 +127,96 @@ def test_000_16_a_wrong_content_is_a_tool_error_that_names_the_field_and_no_asse
     with pytest.raises(ToolError, match="has none of 'base64', 'url', 'file_id'"):
         list(component(draws).evaluate())
     assert Component().create_output("image", {"url": "p.png"}).content[0].type == "image"
+
+
+class Weather(Component):
+    """As its author writes it: with the contract's ``**kwargs``, or without."""
+
+    name = "weather"
+
+    def tool_eval(self, city: str, days: int = 1) -> Iterator[str]:
+        """Tell the weather.
+
+        Args:
+            city: Where.
+            days: For how long.
+        """
+        yield f"{city}: "
+        yield f"sun for {days}"
+
+
+class Loud(Weather):
+    """Extends another."""
+
+    name = "loud"
+
+    def tool_eval(  # type: ignore[override]  # a context may come first
+        self, context: ToolContext, city: str
+    ) -> Iterator[Any]:
+        """Shout.
+
+        Args:
+            city: Where.
+        """
+        yield CellAdded("new", "1")
+        yield from super().tool_eval(city=city.upper())
+
+
+def test_000_40_manifests_are_made_of_the_code_as_data_of_their_own() -> None:
+    (manifest,) = Weather().manifests
+    assert manifest["name"] == "weather"
+    assert manifest["parameters"]["required"] == ["city"]
+    manifest["parameters"]["title"] = "changed, as the checker does"
+    assert "title" not in Weather().manifests[0]["parameters"]
+    assert Weather.manifests == ()
+
+    class Own(Weather):
+        manifests = (manifest,)
+
+    assert Own().manifests == (manifest,)
+
+
+def test_000_07_tool_eval_takes_a_tools_own_arguments_and_yields_outputs() -> None:
+    weather: Any = Weather()
+    said = list(weather.tool_eval("Ulm", days=2, _sys_traceid="t", model_configs={}))
+    assert [output.content[0].text.info for output in said] == ["Ulm: ", "sun for 2"]
+    assert list(inspect.signature(Weather().tool_eval).parameters) == ["city", "days", "kwargs"]
+    assert inspect.getdoc(Weather().tool_eval) == inspect.getdoc(Weather.tool_eval)
+    with pytest.raises(ToolError, match="there is no 'cty'"):
+        list(weather.tool_eval(cty="Ulm"))
+    assert list(tool(lambda: 7, name="seven", description="Seven.").tool_eval())[0].content
+
+
+def test_000_07_a_notebook_changes_as_in_a_run_and_a_subclass_calls_its_parent() -> None:
+    book = FakeNotebook()
+    said = list(Loud().tool_eval(context=make_context(notebook=book), city="Ulm"))
+    assert [output.content[0].text["info"] for output in said] == ["ULM: ", "sun for 1"]
+    assert [cell.id for cell in book.cells()] == ["new"]
+
+
+def test_000_04_run_arun_and_batch_are_those_of_the_contract() -> None:
+    weather = Weather(made_with="more than it was asked for")
+    whole = weather.run(Message("Ulm"), temperature=0.1, days=3)
+    assert whole.content == "Ulm: sun for 3"
+    stream = weather.run("Ulm", stream=True).content
+    assert [output.content[0].text.info for output in stream] == ["Ulm: ", "sun for 1"]
+    assert asyncio.run(weather.arun({"city": "Ulm"})).content == "Ulm: sun for 1"
+    both = weather.batch("Ulm", "Bonn", stream=False)
+    assert [each.content for each in both] == ["Ulm: sun for 1", "Bonn: sun for 1"]
+    assert [m.content for m in asyncio.run(weather.abatch("Ulm"))] == ["Ulm: sun for 1"]
+
+
+def test_000_24_outputs_and_messages_are_dumped_as_the_contracts_schemas_have_them() -> None:
+    usage = (ModelUsage("m", Usage(prompt_tokens=3, completion_tokens=2)),)
+    table = Content("json", {"data": {"a": 1}}, usage=usage, metrics=Metrics(duration_seconds=0.5))
+    dumped = ComponentOutput((table, Content("image", {"base64": "AA"}))).model_dump()
+    first, picture = dumped["content"]
+    assert dumped["role"] == "tool"
+    assert first["text"] == {"data": '{"a": 1}'}
+    assert first["usage"]["total_tokens"] == 5
+    assert first["metrics"]["total_time(s)"] == 0.5
+    assert picture["text"] == {"filename": "", "url": "", "base64": "AA"}
+    with pytest.raises(AttributeError, match="no field 'info'"):
+        _ = table.text.info  # type: ignore[attr-defined]
+    message = Message({"rows": 1}, name="m")
+    assert Message.model_validate(message.model_dump()) == message

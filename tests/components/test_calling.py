@@ -80,7 +80,7 @@ class Calls:
     def pull(self, name: str, written: str = "{}") -> Iterator[Event]:
         """The events of a call, as they come."""
         reply = AssistantMessage("", (ToolCall("call_1", name, written),))
-        parsed = NativeAdapter().parse(reply_of(reply), self.caller.manifests).calls
+        parsed = NativeAdapter().parse_reply(reply_of(reply), self.caller.manifests).calls
         return self.caller.call_all(parsed)
 
     def of(self, cls: type) -> list[Any]:

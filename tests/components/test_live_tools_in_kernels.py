@@ -84,8 +84,7 @@ class Faithful(Component):
         """Say what it was told."""
         return f"{kwargs['_sys_origin_query']} {kwargs['model_configs']}"
 
-faithful = Faithful()
-for each in (revenue, fetch, paint, scoped, fails, shout, told, faithful):
+for each in (revenue, fetch, paint, scoped, fails, shout, told, Faithful):
     LIVE.add(getattr(each, "__name__", "") or each.name, each)
 '''
 ROWS = "__import__('json').dumps(LIVE.rows(globals()))"
@@ -214,6 +213,7 @@ def test_000_13_by_hand_in_a_kernel_a_tool_is_told_of_no_run(lanes: Lanes) -> No
 
 def test_000_01_a_class_of_a_cell_is_offered_under_its_name(lanes: Lanes) -> None:
     assert lanes.rows["shout"].form == "output"
+    assert lanes.rows["faithful"].expression == "Faithful()", "a class is made for each call"
     assert lanes.rows["shout"].parameters == {
         "type": "object",
         "properties": {"word": {"type": "string", "description": "What is shouted."}},

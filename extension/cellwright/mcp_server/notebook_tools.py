@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.mcp_server import RunBoundary
@@ -98,7 +98,8 @@ class ListNotebooks(Component):
     name: ClassVar[str] = "list_notebooks"
     risk: ClassVar[Risk] = "read"
 
-    def __init__(self, place: NotebookPlace) -> None:
+    def __init__(self, place: NotebookPlace, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._place = place
 
     def label(self, **arguments: object) -> str:
@@ -122,7 +123,8 @@ class UseNotebook(Component):
     risk: ClassVar[Risk] = "execute"
     asks: ClassVar[str] = "goes on in another notebook and its kernel"
 
-    def __init__(self, place: NotebookPlace) -> None:
+    def __init__(self, place: NotebookPlace, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._place = place
 
     def label(self, **arguments: object) -> str:
@@ -155,7 +157,8 @@ class RestartKernel(Component):
     risk: ClassVar[Risk] = "destroy"
     asks: ClassVar[str] = "restarts the kernel, whose variables are lost"
 
-    def __init__(self, place: NotebookPlace) -> None:
+    def __init__(self, place: NotebookPlace, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._place = place
 
     def label(self, **arguments: object) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import ToolError
@@ -108,7 +108,8 @@ class UndoChange(Component):
     name: ClassVar[str] = "undo_change"
     risk: ClassVar[Risk] = "edit"
 
-    def __init__(self, find_log: Callable[[], ChangeLog]) -> None:
+    def __init__(self, find_log: Callable[[], ChangeLog], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._find_log = find_log
 
     def label(self, **arguments: object) -> str:

@@ -543,6 +543,25 @@ class Metrics:
     kernel_cpu_seconds: float | None = None
 
 
+class ContentFields(dict[str, Any]):
+    """The fields of a content, to be read as keys and as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"The content has no field {name!r}.") from None
+
+
+BLANK_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "files": ("filename", "url"),
+    "image": ("filename", "url"),
+    "audio": ("filename", "url"),
+    "references": ("type", "doc_id", "content", "title", "source"),
+}
+"""What other readers of the format want to be there, were it empty."""
+
+
 @dataclass(frozen=True)
 class Content:
     """One typed piece of a tool's output.
@@ -564,8 +583,27 @@ class Content:
     """Tokens that producing it took."""
     metrics: Metrics | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", ContentFields(self.text))
+
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         return ComponentOutput((self,))._repr_mimebundle_()
+
+    def model_dump(self) -> dict[str, Any]:
+        """The content as AppBuilder's schemas have it: plain data, in which JSON is text."""
+        fields = {**dict.fromkeys(BLANK_FIELDS.get(self.type, ()), ""), **self.text}
+        data = fields.get("data")
+        if self.type in ("json", "chart") and not isinstance(data, str):
+            fields["data"] = json.dumps(data, ensure_ascii=False, default=str)
+        return {
+            "type": self.type,
+            "name": self.name,
+            "text": fields,
+            "visible_scope": self.visible_scope,
+            "raw_data": dict(self.raw_data),
+            "usage": _dump_usage(self.usage),
+            "metrics": _dump_metrics(self.metrics),
+        }
 
 
 @dataclass(frozen=True)
@@ -584,6 +622,10 @@ class ComponentOutput:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise ToolError(f"The role is {self.role!r}.", hint=f"Use one of {', '.join(ROLES)}.")
+
+    def model_dump(self) -> dict[str, Any]:
+        """The output as AppBuilder's schemas have it."""
+        return {"role": self.role, "content": [item.model_dump() for item in self.content]}
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         """What a cell shows of it: the person's part drawn, the model's part beside it."""
@@ -637,6 +679,22 @@ def content(
         raise ToolError(f"The content of type {kind!r} {'; '.join(complaints)}.")
     shown = cast(Scope, scope or "all")
     return Content(cast(ContentType, kind), fields, name, shown, raw_data=capped(raw_data or {}))
+
+
+def _dump_usage(usage: tuple[ModelUsage, ...]) -> dict[str, Any]:
+    """The tokens of all models together, under the last one's name."""
+    if not usage:
+        return {}
+    asked = sum(each.usage.prompt_tokens for each in usage)
+    said = sum(each.usage.completion_tokens for each in usage)
+    tokens = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    return {**tokens, "name": usage[-1].model}
+
+
+def _dump_metrics(metrics: Metrics | None) -> dict[str, float]:
+    """The measures under the last of the names that writers of the format use."""
+    taken = {} if metrics is None else {n: getattr(metrics, n) for n in METRIC_NAMES}
+    return {METRIC_NAMES[n][-1]: value for n, value in taken.items() if value is not None}
 
 
 def text(info: str, *, scope: Scope = "all", is_error: bool = False) -> ComponentOutput:

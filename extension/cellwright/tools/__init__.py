@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import collections
 import inspect
 import time
+import types
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NoReturn, Protocol
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, cast
 
 from cellwright.errors import SetupError, ToolError
 from cellwright.kernels import (
@@ -18,6 +21,7 @@ from cellwright.kernels import (
     KernelDescription,
     OutputSink,
     PatientKernel,
+    PendingInput,
 )
 from cellwright.notebooks import Notebook
 from cellwright.record.content import CONTEXT_MIME, ComponentOutput, Content, Metrics, metrics_of
@@ -35,6 +39,7 @@ from cellwright.record.outputs import Execution
 from cellwright.record.values import safe_json
 from cellwright.stopping import Stop
 from cellwright.tools.evaluation import (
+    SYSTEM_VALUES,
     Call,
     evaluate,
     is_kernel,
@@ -43,7 +48,14 @@ from cellwright.tools.evaluation import (
     system_values,
     trace_headers,
 )
-from cellwright.tools.manifest import component_manifests, is_context, python_names, wire_names
+from cellwright.tools.manifest import (
+    GeneratedManifests,
+    component_manifests,
+    is_context,
+    python_names,
+    wire_names,
+    written_manifests,
+)
 from cellwright.tools.message import Message
 
 Risk = Literal["read", "edit", "execute", "install", "destroy"]
@@ -88,6 +100,51 @@ class OutputShelf(Protocol):
 
 
 @dataclass(frozen=True)
+class FormOption:
+    """A value of a field that may be chosen."""
+
+    value: str
+    title: str
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A value that a service wants of the user."""
+
+    name: str
+    title: str
+    kind: Literal["text", "number", "boolean", "choice", "choices"]
+    description: str = ""
+    format: str = ""
+    """What a text has to be, such as ``email``; empty: anything."""
+    required: bool = False
+    options: tuple[FormOption, ...] = ()
+    given: tuple[str, ...] = ()
+    """What stands in it at first: one text, or those that are chosen."""
+
+
+@dataclass(frozen=True)
+class FormRequest:
+    """What a service asks the user while it works: values, or to open an address."""
+
+    server: str
+    message: str
+    fields: tuple[FormField, ...] = ()
+    url: str = ""
+    """To be opened by the user; empty: values are wanted."""
+    problem: str = ""
+    """Why the answer before was not taken."""
+
+
+class FormAsker(Protocol):
+    """Puts a form to the user; answered with JSON: ``{"action", "content": {name: [texts]}}``."""
+
+    def __call__(self, form: FormRequest) -> PendingInput:
+        """Show it; the answer comes when they have clicked."""
+        ...
+
+
+@dataclass(frozen=True)
 class ToolContext:
     """What a tool may use; never a key, never the model."""
 
@@ -128,6 +185,10 @@ class ToolContext:
     on_progress: Callable[[str, float | None], None] | None = field(default=None, repr=False)
     keyboard: InputAsker | None = field(default=None, repr=False)
     """Puts a question of a service to the person; None: nobody can be asked."""
+    form_asker: FormAsker | None = field(default=None, repr=False)
+    """Shows it as a form; None: it is asked line by line."""
+    waiting: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, repr=False)
+    """Stops the run's clock while the person thinks."""
 
     @property
     def file_names(self) -> tuple[str, ...]:
@@ -155,12 +216,78 @@ class ToolContext:
             self.on_progress(text, None if fraction is None else min(1.0, max(0.0, fraction)))
 
 
+class ToolEval:
+    """``tool_eval`` of a component: as its author wrote it for us, and open to everybody else.
+
+    Args:
+        function: The author's; None: the component says otherwise what it does.
+    """
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        self.function = function
+
+    def __get__(self, component: Component | None, owner: type | None = None) -> Any:
+        return self.function if component is None else OpenToolEval(component, self.function)
+
+
+class OpenToolEval:
+    """``tool_eval`` as it is called by hand: with the tool's own arguments, yielding outputs.
+
+    A context may be among them by name. With one that comes first it is the author's function,
+    and for a subclass that calls its parent's it always is.
+    """
+
+    def __init__(self, component: Component, function: Callable[..., Any] | None) -> None:
+        self._component, self._function = component, function
+        self.__doc__ = inspect.getdoc(function)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What the manifest says, and the names of the system, which are passed over."""
+        schema = self._component.tool_manifests()[0].parameters
+        required = schema.get("required", ())
+        named = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if name in required else told.get("default"),
+            )
+            for name, told in schema.get("properties", {}).items()
+        ]
+        more = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
+        return inspect.Signature([*named, more])
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        own = self._function
+        is_parents = own is not type(self._component).tool_eval
+        if own and (is_parents or (arguments and isinstance(arguments[0], ToolContext))):
+            return own(self._component, *arguments, **named)
+        context = named.pop("context", None)
+        given = {name: value for name, value in named.items() if name not in SYSTEM_VALUES}
+        given |= dict(zip(inspect.signature(self).parameters, arguments, strict=False))
+        return self._outputs(context, given)
+
+    def _outputs(
+        self, context: ToolContext | None, given: Mapping[str, Any]
+    ) -> Iterator[ComponentOutput]:
+        """What the tool says; the notebook changes as it does in a run."""
+        for item in self._component.evaluate(context, **given):
+            if not isinstance(item, ComponentOutput):
+                if context is not None and context.notebook is not None:
+                    context.notebook.apply(item)
+            elif item.content:
+                yield item
+
+
 class Component:
     """Base of all tools.
 
     A subclass sets ``name``, ``risk`` and ``version`` and writes ``tool_eval(self, context,
     **arguments)``: a generator, or a function that returns its value, or either of them async.
     Its signature and Google docstring become the manifest. Or it writes ``run(self, message)``.
+
+    Args:
+        **kwargs: For makers of components that hand over more than they were asked for.
     """
 
     name: ClassVar[str] = ""
@@ -171,7 +298,7 @@ class Component:
     meta: ClassVar[Any] = None
     """A signature or a pydantic class whose fields are the tool's arguments; None: the
     signature of ``tool_eval`` says them."""
-    manifests: ClassVar[tuple[Any, ...] | list[Any]] = ()
+    manifests: ClassVar[Any] = GeneratedManifests()
     """Written by hand instead: several make several tools, each called with its ``name``."""
     requires: ClassVar[Mapping[str, Any]] = {}
     """``{"env": [...]}``: variables that have to be set when it is called."""
@@ -199,7 +326,16 @@ class Component:
             ToolError: It cannot; the person is not asked.
         """
 
-    tool_eval: Callable[..., Any]
+    tool_eval: Any = ToolEval()
+
+    def __init__(self, **kwargs: Any) -> None:
+        pass
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        own = vars(cls).get("tool_eval")
+        if inspect.isfunction(own):
+            cls.tool_eval = ToolEval(own)
 
     def tool_manifests(self) -> tuple[Manifest, ...]:
         """What a model is told of it: one manifest for each tool it is.
@@ -238,29 +374,51 @@ class Component:
 
     def begin(self, context: ToolContext | None, /, **arguments: Any) -> Any:
         """Start the tool: its value, or something that yields its values."""
-        function: Callable[..., Any] | None = getattr(self, "tool_eval", None)
+        function = author_function(self)
         if function is None:
             return self.run(Message(arguments)).content
         told = wire_names(self.meta)
         arguments = python_names(self.meta, arguments)
-        if len(self.manifests) > 1 and context is not None:
+        if len(written_manifests(self)) > 1 and context is not None:
             arguments = {"name": context.tool_name, **arguments}
         return function(**bound_arguments(function, context, arguments, told))
 
-    def run(self, message: Message[Any]) -> Message[Any]:
+    def run(self, *inputs: Any, **options: Any) -> Message[Any]:
         """Call it by hand.
 
         Args:
-            message: Its arguments by name, or the first of them.
+            *inputs: A message, or what one would hold: arguments by name, or the first of them.
+            **options: ``stream``: the message holds what comes as it comes. Else arguments; those
+                that the tool does not have, such as ``temperature``, are left out.
 
         Raises:
             ToolError: The tool could not do it.
         """
-        output = self.evaluate_merged(**self._arguments(message.content))
+        is_streamed = bool(options.pop("stream", False))
+        first = inputs[0] if inputs else None
+        given = self._arguments(first.content if isinstance(first, Message) else first)
+        if options:
+            names = self.tool_manifests()[0].parameters.get("properties", {})
+            given |= {name: value for name, value in options.items() if name in names}
+        if is_streamed:
+            return Message(self.tool_eval(**given), name=self.name)
+        output = self.evaluate_merged(**given)
         words = [item.text.get("info") for item in output.content if item.type == "text"]
         if len(words) == len(output.content) == 1:
             return Message(words[0], name=self.name)
         return Message(output, name=self.name)
+
+    async def arun(self, *inputs: Any, **options: Any) -> Message[Any]:
+        """``run`` for code that awaits; it runs in a thread."""
+        return await asyncio.to_thread(lambda: self.run(*inputs, **options))
+
+    def batch(self, *inputs: Any, **options: Any) -> list[Message[Any]]:
+        """``run`` with each input by itself."""
+        return [self.run(each, **options) for each in inputs]
+
+    async def abatch(self, *inputs: Any, **options: Any) -> list[Message[Any]]:
+        """``batch`` for code that awaits; it runs in a thread."""
+        return await asyncio.to_thread(lambda: self.batch(*inputs, **options))
 
     def __call__(self, message: Message[Any] | None = None, /, **arguments: Any) -> Message[Any]:
         """``run``, with a message or with the arguments themselves."""
@@ -293,6 +451,15 @@ class Component:
             return {}
         names = list(self.tool_manifests()[0].parameters.get("properties", {}))
         return {names[0]: content} if names else {}
+
+
+def author_function(component: Component) -> Callable[..., Any] | None:
+    """``tool_eval`` as the component's author wrote it; None where there is none."""
+    found = inspect.getattr_static(component, "tool_eval")
+    if not isinstance(found, ToolEval):
+        return cast(Callable[..., Any], component.tool_eval)
+    own = found.function
+    return None if own is None else types.MethodType(own, component)
 
 
 def _context_here(name: str) -> ToolContext | None:

@@ -23,7 +23,7 @@ from cellwright.record.content import (
 )
 from cellwright.record.messages import Manifest
 from cellwright.record.values import to_dict
-from cellwright.tools import Component
+from cellwright.tools import Component, author_function
 from cellwright.tools.functions import FunctionTool
 from cellwright.tools.manifest import (
     RESERVED_PREFIX,
@@ -31,6 +31,7 @@ from cellwright.tools.manifest import (
     manifest_complaints,
     read_docstring,
     shown_parameters,
+    written_manifests,
 )
 
 # Google docstrings, looked at line by line (requirements 000-55, X-06).
@@ -162,7 +163,7 @@ def manifest_valid(component: Component) -> CheckInfo:
 def manifest_matches(component: Component) -> CheckInfo:
     """The manifest's parameters are those of ``tool_eval``, in both directions."""
     function = _function(component)
-    if function is None or len(component.manifests) > 1:
+    if function is None or len(written_manifests(component)) > 1:
         return CheckInfo("ManifestMatchesToolEval")
     try:
         told = set(component.tool_manifests()[0].parameters.get("properties", {}))
@@ -258,7 +259,7 @@ def _manifest_problems(component: Component, manifest: Manifest) -> Iterator[str
 def _function(component: Component) -> Callable[..., Any] | None:
     if isinstance(component, FunctionTool):
         return component.function
-    return getattr(component, "tool_eval", None)
+    return author_function(component)
 
 
 def _output_calls(component: Component) -> list[ast.Call]:

@@ -355,6 +355,10 @@ SYSTEM_NAMES: Mapping[str, str] = {
     "_sys_session_id": "kernel_session",
 }
 """Which attribute of the context each name is."""
+SYSTEM_VALUES = frozenset(
+    (*SYSTEM_NAMES, "_sys_gateway_endpoint", "_sys_appbuiler_token", "model_configs")
+)
+"""What the contract hands over beside a tool's arguments, its own spelling included."""
 INSTRUCTIONS = "_sys_user_instruction"
 FILE_NAMES = "_sys_file_names"
 FILE_URLS = "_sys_file_urls"

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from cellwright.errors import SetupError
 from cellwright.tools import Component, Risk
 from cellwright.tools.evaluation import RESERVED_PREFIX
-from cellwright.tools.functions import FunctionTool, tool
+from cellwright.tools.functions import FunctionTool, as_component, tool
 from cellwright.tools.manifest import annotations_of, is_context
 
 RESERVED_TOOLS = frozenset(
@@ -49,7 +49,7 @@ class LiveRow:
 
     name: str
     expression: str
-    """Where it is in the person's namespace."""
+    """Where it is in the person's namespace; a class is made there for each call."""
     description: str = ""
     parameters: Mapping[str, Any] | None = None
     form: LiveForm = "call"
@@ -147,6 +147,7 @@ def find_value(namespace: Mapping[str, Any], expression: str) -> Any:
 
 
 def _component(value: Any, options: LiveOptions) -> Component:
+    value = as_component(value) if isinstance(value, type) else value
     if isinstance(value, Component) and not isinstance(value, FunctionTool):
         return value
     function = value.function if isinstance(value, FunctionTool) else value
@@ -172,7 +173,7 @@ def _row(namespace: Mapping[str, Any], expression: str, options: LiveOptions) ->
     form = _form(made)
     return LiveRow(
         manifest.name,
-        expression,
+        f"{expression}()" if isinstance(value, type) else expression,
         manifest.description,
         manifest.parameters,
         form,

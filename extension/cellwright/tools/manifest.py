@@ -7,13 +7,14 @@ run would wait for, and knows no section heading but the English ones.
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import inspect
 import json
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -285,13 +286,28 @@ RUN_SCHEMA = {
 }
 
 
+class GeneratedManifests:
+    """``manifests`` of a component that writes none: those made of its code, as plain data."""
+
+    def __get__(self, component: Any, owner: type | None = None) -> Any:
+        if component is None:
+            return ()
+        return [copy.deepcopy(vars(made)) for made in component.tool_manifests()]
+
+
+def written_manifests(component: Any) -> Sequence[Any]:
+    """The manifests that a component's author wrote by hand."""
+    found = inspect.getattr_static(component, "manifests")
+    return () if isinstance(found, GeneratedManifests) else component.manifests
+
+
 def component_manifests(component: Any) -> tuple[Manifest, ...]:
     """One manifest for each tool that a component is.
 
     Raises:
         SetupError: One cannot be made; all complaints at once.
     """
-    if component.manifests:
+    if written_manifests(component):
         return _by_hand(component)
     if component.meta is not None:
         return (_from_meta(component),)
@@ -354,7 +370,7 @@ def manifest_complaints(manifest: Manifest) -> Iterator[str]:
 
 
 def _by_hand(component: Any) -> tuple[Manifest, ...]:
-    made = tuple(manifest_of(given) for given in component.manifests)
+    made = tuple(manifest_of(given) for given in written_manifests(component))
     names = [manifest.name for manifest in made]
     complaints = [
         f"the name {n!r} is there twice" for n in sorted(set(names)) if names.count(n) > 1
@@ -376,7 +392,7 @@ def _mismatches(component: Any, manifest: Manifest) -> Iterator[str]:
     if function is None:
         return
     parameters = {p.name: p for p in shown_parameters(function)}
-    if len(component.manifests) > 1:
+    if len(written_manifests(component)) > 1:
         parameters.pop("name", None)
         takes_others = any(
             p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
@@ -389,7 +405,7 @@ def _mismatches(component: Any, manifest: Manifest) -> Iterator[str]:
             yield f"tool_eval has no parameter {name!r}"
     for name, parameter in parameters.items():
         is_required = parameter.default is inspect.Parameter.empty
-        if name not in told and (is_required or len(component.manifests) == 1):
+        if name not in told and (is_required or len(written_manifests(component)) == 1):
             yield f"the manifest has no {name!r}"
         elif name in told and is_required and not _requires(manifest, name):
             yield f"{name!r} is not required, but tool_eval has no default for it"
@@ -415,7 +431,7 @@ def _requires(manifest: Manifest, name: str) -> bool:
 
 def _from_meta(component: Any) -> Manifest:
     meta = component.meta
-    words = read_docstring(inspect.getdoc(component.tool_eval) or "").description
+    words = read_docstring(inspect.getdoc(type(component).tool_eval) or "").description
     if isinstance(meta, type) and hasattr(meta, "model_json_schema"):
         schema = _renamed(meta)
     else:

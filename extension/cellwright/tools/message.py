@@ -227,6 +227,15 @@ class Message(Generic[T]):
         """The message that ``to_dict`` described; of an object, its text."""
         return cls(**{key: value for key, value in data.items() if key != "mtype"})
 
+    def model_dump(self) -> dict[str, Any]:
+        """``to_dict`` by the name that pydantic has for it."""
+        return self.to_dict()
+
+    @classmethod
+    def model_validate(cls, data: Mapping[str, Any]) -> Message[Any]:
+        """``from_dict`` by the name that pydantic has for it."""
+        return cls.from_dict(data)
+
 
 def _is_json(value: Any) -> bool:
     if value is None or isinstance(value, (str, bool, int, float)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from cellwright.errors import ToolError
 from cellwright.notebooks import Notebook
@@ -35,14 +35,24 @@ GLANCE = ToolLimits(output_tokens=120, step_tokens=240, images=0)
 """What of each cell's outputs reading the notebook shows."""
 
 
-class RunCell(Component):
+class CellTool(Component):
+    """A tool that knows which cells the model has seen as they are now.
+
+    Args:
+        seen: Shared by the tools of a conversation; None: its own.
+        **kwargs: As of every component.
+    """
+
+    def __init__(self, seen: SeenCells | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._seen = SeenCells() if seen is None else seen
+
+
+class RunCell(CellTool):
     """Runs code in the live kernel, in a new cell."""
 
     name: ClassVar[str] = "run_cell"
     risk: ClassVar[Risk] = "execute"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""
@@ -82,10 +92,13 @@ class RunExistingCell(Component):
     name: ClassVar[str] = "run_existing_cell"
     risk: ClassVar[Risk] = "execute"
 
-    def __init__(self, find_notebook: Callable[[], Notebook | None]) -> None:
+    def __init__(
+        self, find_notebook: Callable[[], Notebook | None] = lambda: None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
         self._seen = SeenCells()
         self._find_notebook = find_notebook
-        self._source = ""
+        self._source: str | None = None
         """What was read for the policy; another text is not run."""
 
     def label(self, **arguments: object) -> str:
@@ -97,8 +110,8 @@ class RunExistingCell(Component):
         notebook = self._find_notebook()
         cells = notebook.cells() if notebook is not None else ()
         found = [cell.source for cell in cells if cell.id == arguments.get("cell_id")]
-        self._source = found[0] if found else ""
-        return self._source
+        source = self._source = found[0] if found else ""
+        return source
 
     def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
         """Return if there is such a cell, and it can run.
@@ -119,7 +132,7 @@ class RunExistingCell(Component):
             timeout_seconds: Give it for a cell that needs more than two minutes.
         """
         cell = _code_cell(_notebook(context), cell_id)
-        if cell.source != self._source:
+        if self._source not in (None, cell.source):
             raise ToolError("Nothing ran: the person has just changed the cell.", hint="Read it.")
         checked_code(cell.source)
         # The record of the run need not have the cell yet: it may be younger than the run.
@@ -196,14 +209,11 @@ class ClearOutputs(Component):
         yield text(f"Cleared the outputs of {len(shown)} cells.", scope="llm")
 
 
-class AddCell(Component):
+class AddCell(CellTool):
     """Adds a cell without running it."""
 
     name: ClassVar[str] = "add_cell"
     risk: ClassVar[Risk] = "edit"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""
@@ -241,14 +251,11 @@ class AddCell(Component):
         yield text(f"Added {cell_type} cell {cell_id}.", scope="llm")
 
 
-class EditCell(Component):
+class EditCell(CellTool):
     """Replaces a cell's source, unless the person has changed it meanwhile."""
 
     name: ClassVar[str] = "edit_cell"
     risk: ClassVar[Risk] = "edit"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""
@@ -302,14 +309,11 @@ class EditCell(Component):
         yield (yield from run_softly(context, self._seen, cell_id, source))
 
 
-class ArrangeCell(Component):
+class ArrangeCell(CellTool):
     """Deletes a cell, unless the person has changed it meanwhile, or moves it."""
 
     name: ClassVar[str] = "arrange_cell"
     risk: ClassVar[Risk] = "destroy"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""
@@ -360,14 +364,11 @@ class ArrangeCell(Component):
         yield text(f"Moved cell {cell_id}.", scope="llm")
 
 
-class ReadNotebook(Component):
+class ReadNotebook(CellTool):
     """Shows cells with their ids and the gist of their outputs."""
 
     name: ClassVar[str] = "read_notebook"
     risk: ClassVar[Risk] = "read"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""

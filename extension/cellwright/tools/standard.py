@@ -20,7 +20,14 @@ from cellwright.tools import Component, Risk, ToolContext, ToolYield
 from cellwright.tools.cell_running import SeenCells, look_again, run_cell
 from cellwright.tools.live_registry import LiveRow
 from cellwright.tools.live_tools import discovered
-from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell, ReadNotebook, RunCell
+from cellwright.tools.notebook import (
+    AddCell,
+    ArrangeCell,
+    CellTool,
+    EditCell,
+    ReadNotebook,
+    RunCell,
+)
 from cellwright.tools.packages import checked_requirement, install_failure, installed_version
 from cellwright.tools.registry import Registry, ToolSource, distinct, within_caps
 
@@ -211,14 +218,11 @@ class InspectVariable(Component):
         yield text(short.text, scope="llm")
 
 
-class InstallPackage(Component):
+class InstallPackage(CellTool):
     """Installs a package into the kernel's own Python."""
 
     name: ClassVar[str] = "install_package"
     risk: ClassVar[Risk] = "install"
-
-    def __init__(self, seen: SeenCells) -> None:
-        self._seen = seen
 
     def label(self, **arguments: object) -> str:
         """For people."""

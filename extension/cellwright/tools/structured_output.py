@@ -33,7 +33,8 @@ class HandIn(Component):
     name: ClassVar[str] = "hand_in"
     risk: ClassVar[Risk] = "execute"
 
-    def __init__(self, outputs: tuple[Field, ...]) -> None:
+    def __init__(self, outputs: tuple[Field, ...], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._outputs = outputs
         self._tries = 0
         self._is_done = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cellwright.context.assemble import Quoted
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
@@ -51,7 +51,8 @@ class SearchLibrary(Component):
     name: ClassVar[str] = "search_library"
     risk: ClassVar[Risk] = "read"
 
-    def __init__(self, libraries: Libraries, numbering: Numbering) -> None:
+    def __init__(self, libraries: Libraries, numbering: Numbering, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._libraries = libraries
         self._numbering = numbering
 

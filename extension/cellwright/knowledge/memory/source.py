@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from cellwright.context.assemble import Quoted
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
@@ -95,7 +95,8 @@ class Remember(Component):
     risk: ClassVar[Risk] = "destroy"
     asks: ClassVar[str] = "keeps something for your later conversations"
 
-    def __init__(self, keeper: MemoryKeeper, turns: OpenTurns) -> None:
+    def __init__(self, keeper: MemoryKeeper, turns: OpenTurns, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._keeper = keeper
         self._turns = turns
 
@@ -150,7 +151,8 @@ class Recall(Component):
     name: ClassVar[str] = "recall"
     risk: ClassVar[Risk] = "read"
 
-    def __init__(self, keeper: MemoryKeeper, turns: OpenTurns) -> None:
+    def __init__(self, keeper: MemoryKeeper, turns: OpenTurns, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._keeper = keeper
         self._turns = turns
 

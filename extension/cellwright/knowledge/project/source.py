@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cellwright.context.assemble import PROJECT_MARK, Quoted
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
@@ -62,7 +62,8 @@ class ReadSkill(Component):
     name: ClassVar[str] = READ_SKILL
     risk: ClassVar[Risk] = "read"
 
-    def __init__(self) -> None:
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._runs: OrderedDict[str, Sequence[ProjectText]] = OrderedDict()
 
     def allow(self, run_id: str, skills: Sequence[ProjectText]) -> None:
