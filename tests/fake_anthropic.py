@@ -4,6 +4,8 @@
     with FakeService(provider) as service: …        # one list of blocks for each request
     provider.taken                                  # the requests that were not refused
 
+What is taken fits the types of Anthropic's SDK, where it is installed, or the test fails.
+
 Sources, all read on 2026-11-23; ``docs`` is platform.claude.com/docs/en:
   the fields and events: the types of anthropic 2.12.0, generated from the API's description
   the head: docs "api/versioning" (version 2026-10-21; sampling parameters are gone, even at their
@@ -31,6 +33,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fake_answers import Request, Wire, in_bytes, json_body, raw_sse, status
+from sdk_types import problems
 
 __all__ = ["AnthropicMessages", "fault", "redacted"]
 
@@ -48,6 +51,15 @@ BOUND = (
     "The block is bound to a different conversation. Remove the block, or set "
     '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
 )
+
+
+def _misfits(body: Json) -> list[str]:
+    """What of a request does not fit the types of the SDK; nothing where that is not installed."""
+    try:
+        from anthropic.types import message_create_params as published
+    except ImportError:
+        return []
+    return problems(body, published.MessageCreateParamsStreaming)
 
 
 def redacted() -> Json:
@@ -92,6 +104,8 @@ class AnthropicMessages:
         if refused:
             self.refusals.append(refused)
             return fault(400, "invalid_request_error", refused)(request)
+        if wrong := request.body.get("stream") and _misfits(request.body):
+            raise AssertionError(f"Anthropic would refuse {wrong}")
         body = _in_blocks(request.body)
         self.taken.append(body)
         message = self._message(body, self.script[len(self.taken) - 1])

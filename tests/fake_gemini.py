@@ -4,6 +4,9 @@
     with FakeService(provider, models=listed()) as service: …   # one list of parts a request
     provider.taken                                  # the requests that were not refused
 
+What is taken, and what is said but for ``ending``, fits Google's published description of both
+(``google_description.py``), or the test fails.
+
 Sources, all read on 2026-11-23; ``docs`` is ai.google.dev/gemini-api/docs:
   fields of requests and replies: the types of google-genai 3.4.0
   signatures: docs "thought-signatures" (the first call of each step of the current turn needs the
@@ -32,6 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fake_answers import Answer, Request, Wire, in_bytes, json_body, raw_sse
+from google_description import problems, reply_problems
 
 __all__ = ["GeminiApi", "fault", "listed", "too_many"]
 
@@ -126,11 +130,15 @@ class GeminiApi:
         if refused:
             self.refusals.append(refused)
             return fault(400, "INVALID_ARGUMENT", refused)(request)
+        wrong = problems(path, body)
+        assert not wrong, f"Google would refuse {wrong}"
         self.taken.append(body)
         output = self.script[len(self.taken) - 1]
         if callable(output):
             return output(request)
         pieces = list(self._pieces(body, model, output, is_old))
+        wrong = [problem for piece in pieces for problem in reply_problems(piece)]
+        assert self.ending or not wrong, f"Google would not say {wrong}"
         if not METHODS[method]:
             return json_body(_joined(pieces))(request)
         assert query == "alt=sse", request.path

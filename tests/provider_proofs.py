@@ -3,14 +3,15 @@
     with simulated(provider, script) as played: …   # at an address that counts as the provider's
     prove(provider, "main job")                     # fails where the checked-in file does not
 
-``WRITE_DOCS=1`` writes ``provider_proofs.json`` anew, of the tests that pass.
+``WRITE_DOCS=1`` writes ``provider_proofs.json`` anew, of the tests that pass, and with ``make
+test-foreign`` what real servers were seen to do (``live_rows.json``).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,9 +26,20 @@ from fake_service import FakeService
 from cellwright.providers import VARIABLE, Provider, fill_in
 from cellwright.settings import ServiceSettings
 
-__all__ = ["CLAIMS", "PROOFS", "Played", "prove", "simulated"]
+__all__ = [
+    *("CLAIMS", "LIVE", "LIVE_SERVERS", "PROOFS"),
+    *("Played", "prove", "simulated", "write_row"),
+]
 
 PROOFS = Path(__file__).with_suffix(".json")
+LIVE = PROOFS.with_name("live_rows.json")
+LIVE_SERVERS = {
+    "llama": "llama.cpp",
+    "tools_llama": "llama.cpp with a template that has tools",
+    "litellm": "LiteLLM before llama.cpp",
+    "python_llama": "llama-cpp-python",
+}
+"""Which real servers ``make test-foreign`` probes, and what the documentation calls them."""
 CLAIMS = {
     "main job": "tests/test_provider_matrix.py",
     "replay": "tests/test_provider_matrix.py",
@@ -104,3 +116,11 @@ def prove(provider: Provider, claim: str) -> None:
         rows = (f"  {json.dumps(n)}: {json.dumps(told)}" for n, told in sorted(proven.items()))
         PROOFS.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
     assert claim in known or os.environ.get("WRITE_DOCS"), "run this with WRITE_DOCS=1"
+
+
+def write_row(name: str, model: str, date: str, verdicts: Mapping[str, str]) -> None:
+    """Keep what the probes of ``doctor`` found at a real server, if that is asked for."""
+    if os.environ.get("WRITE_DOCS"):
+        rows = {**json.loads(LIVE.read_text("utf-8")), name: [model, date, *verdicts.values()]}
+        lines = (f"  {json.dumps(n)}: {json.dumps(rows[n])}" for n in LIVE_SERVERS if n in rows)
+        LIVE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

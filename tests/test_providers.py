@@ -6,15 +6,17 @@ import ast
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 from fake_providers import ROWS
-from provider_proofs import CLAIMS, OTHERS
+from provider_proofs import CLAIMS, LIVE, LIVE_SERVERS, OTHERS
 from provider_proofs import PROOFS as PROVEN
 from source_tree import PROJECT, source_files
 
 from cellwright import providers
+from cellwright.commands.doctor_probes import MARKS, PROBES
 from cellwright.providers import (
     OLLAMA,
     OPENAI,
@@ -24,6 +26,7 @@ from cellwright.providers import (
     Provider,
     fill_in,
     find_provider,
+    has_credentials,
     provider_of_key,
     usual_model,
 )
@@ -51,6 +54,8 @@ PROOFS: dict[str, Proofs] = {
         "test_the_official_service_is_asked_by_the_model",
     },
     "Anthropic": {
+        "requests fit the types of its SDK": f"{LM}/test_messages_sdk.py::"
+        "test_requests_fit_the_types_of_the_sdk",
         "main job through Messages, thinking sent back": f"{CLI}::"
         "test_the_main_job_runs_through_messages",
         "four questions, nothing before a thought is changed": "tests/api/test_session.py::"
@@ -65,7 +70,7 @@ PROOFS: dict[str, Proofs] = {
         "test_the_main_job_runs_through_generate_content",
         "main job through the compatibility layer": f"{CLI}::"
         "test_the_main_job_runs_where_calls_are_signed",
-        "requests fit the types of Google's SDK": f"{LM}/test_gemini_sdk.py::"
+        "requests fit the published description and the SDK's types": f"{LM}/test_gemini_sdk.py::"
         "test_requests_fit_the_types_of_the_sdk",
         "the probes of `doctor --provider`": "tests/cli/test_doctor_probes.py::"
         "test_what_gemini_can_is_found_through_its_own_api",
@@ -114,7 +119,8 @@ PROOFS: dict[str, Proofs] = {
         "test_a_request_that_llama_cpp_cannot_render_is_no_outage",
         "the server itself: endings, Stop, deadline, window, dropped tools": f"{REAL}::"
         "test_a_model_without_tools",
-        "conversations in each chat template that it ships": "tests/foreign/test_templates.py::"
+        "conversations in each of the 70 chat templates that it ships": "tests/foreign/"
+        "test_templates.py::"
         "test_each_conversation_is_rendered_once_the_refusals_are_learned",
     },
     "LiteLLM": {
@@ -346,6 +352,16 @@ def table_of_proofs() -> str:
     return "\n".join(rows)
 
 
+def table_of_live_rows() -> str:
+    """What the probes of ``doctor`` found at real servers."""
+    heads = ["server", "model", "date", *(probe.name for probe in PROBES)]
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name, (model, date, *verdicts) in json.loads(LIVE.read_text("utf-8")).items():
+        marks = [MARKS[verdict] for verdict in verdicts]
+        rows.append(f"| {' | '.join((LIVE_SERVERS[name], f'`{model}`', date, *marks))} |")
+    return "\n".join(rows)
+
+
 def test_nothing_is_proven_of_what_is_not_in_the_table() -> None:
     """A test that passes holds its own claim against the file; here it is the other way round."""
     proven = json.loads(PROVEN.read_text("utf-8"))
@@ -363,7 +379,11 @@ def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "make"), [("providers", table_of_providers), ("proofs", table_of_proofs)]
+    ("name", "make"),
+    [
+        *(("providers", table_of_providers), ("proofs", table_of_proofs)),
+        ("live", table_of_live_rows),
+    ],
 )
 def test_the_documented_table_is_the_one_that_counts(name: str, make: Callable[[], str]) -> None:
     """Run with ``WRITE_DOCS=1`` to write it anew."""
@@ -374,3 +394,26 @@ def test_the_documented_table_is_the_one_that_counts(name: str, make: Callable[[
     if os.environ.get("WRITE_DOCS"):
         path.write_text(f"{head}{made}\n{make()}\n\n<!-- /{name}{tail}", encoding="utf-8")
     assert written.strip() == make()
+
+
+@pytest.mark.parametrize(
+    ("environ", "found"),
+    [
+        ({}, False),
+        ({"AWS_ACCESS_KEY_ID": "a"}, False),
+        ({"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}, True),
+        ({"AWS_PROFILE": "work"}, True),
+        ({"AWS_SHARED_CREDENTIALS_FILE": "/none"}, False),
+    ],
+)
+def test_credentials_that_sign_requests_are_found(
+    environ: Mapping[str, str], found: bool, tmp_path: Path
+) -> None:
+    bedrock = next(provider for provider in PROVIDERS if provider.signer == "bedrock")
+    openai = next(provider for provider in PROVIDERS if provider.name == "OpenAI")
+    assert has_credentials(bedrock, environ, tmp_path) is found
+    assert not has_credentials(openai, environ, tmp_path)
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("[default]\n", "utf-8")
+    has_own = "AWS_SHARED_CREDENTIALS_FILE" in environ
+    assert has_credentials(bedrock, environ, tmp_path) is not has_own

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -394,6 +395,33 @@ def signer_of(base_url: str, key: str) -> str:
     provider = find_provider(base_url)
     is_its = key and provider_of_key(key) in (UNKNOWN, provider)
     return "" if is_its else provider.signer
+
+
+CREDENTIALS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "bedrock": (
+        ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+        ("AWS_PROFILE",),
+        ("AWS_WEB_IDENTITY_TOKEN_FILE",),
+        ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",),
+        ("AWS_CONTAINER_CREDENTIALS_FULL_URI",),
+    )
+}
+"""By signer: variables of which one group is set where there are credentials."""
+
+
+def has_credentials(provider: Provider, environ: Mapping[str, str], home: Path) -> bool:
+    """Whether there is what signs requests to a provider, so that it needs no key.
+
+    Args:
+        provider: Where the requests go.
+        environ: May name credentials.
+        home: The user's folder, where files of credentials lie.
+    """
+    groups = CREDENTIALS.get(provider.signer, ())
+    if any(all(environ.get(name) for name in group) for group in groups):
+        return True
+    named = environ.get("AWS_SHARED_CREDENTIALS_FILE", "")
+    return bool(groups) and Path(named or home / ".aws" / "credentials").is_file()
 
 
 def keys_in(environ: Mapping[str, str]) -> Iterator[ProviderKey]:

@@ -33,7 +33,7 @@ def test_arguments_sent_as_an_object_are_taken_as_json_text() -> None:
     """M3"""
     call = {"index": 0, "id": "c", "function": {"name": "run_cell", "arguments": {"code": "1"}}}
     reply = answer_to([streamed({"tool_calls": [call]})])
-    (parsed,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    (parsed,) = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
     assert parsed.arguments == {"code": "1"}
 
 
@@ -130,13 +130,13 @@ def test_the_older_function_call_is_a_call() -> None:
 def test_calls_count_even_if_the_reason_to_finish_is_stop() -> None:
     """M11"""
     reply = answer_to([tool_call("run_cell", {"code": "1"}, finish="stop")])
-    assert len(NativeAdapter().parse(reply, (RUN_CELL,)).calls) == 1
+    assert len(NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls) == 1
 
 
 def test_the_reason_tool_calls_without_any_is_an_empty_reply() -> None:
     """M12"""
     reply = answer_to([text("", finish="tool_calls")])
-    assert NativeAdapter().parse(reply, ()).problem == "empty"
+    assert NativeAdapter().parse_reply(reply, ()).problem == "empty"
 
 
 def test_text_cut_at_the_length_limit_is_kept_and_marked() -> None:
@@ -149,6 +149,6 @@ def test_calls_cut_at_the_length_limit_are_never_run() -> None:
     """M14: not even one whose arguments happen to be whole"""
     calls = [("run_cell", '{"code": "1"}'), ("run_cell", '{"code": "import sh')]
     reply = answer_to([tool_calls(calls, finish="length")])
-    parsed = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    parsed = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
     assert all("cut off" in call.error and not call.arguments for call in parsed)
     assert len(parsed) == 2

@@ -253,6 +253,6 @@ def test_an_argument_text_that_is_not_json_goes_back_to_the_model_as_json() -> N
 def test_arguments_that_cannot_be_read_say_where() -> None:
     """M1"""
     reply = answer_to([tool_call("run_cell", '{"code": "1",}')])
-    (parsed,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    (parsed,) = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
     assert "line 1, column" in parsed.error
     assert parsed.arguments == {}

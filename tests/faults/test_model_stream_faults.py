@@ -44,7 +44,7 @@ def streamed(*deltas: dict[str, Any], finish: str | None = "tool_calls") -> Answ
 )
 def test_a_refusal_is_told_from_an_answer(answer: Answer) -> None:
     """M15"""
-    parsed = NativeAdapter().parse(answer_to([answer]), ())
+    parsed = NativeAdapter().parse_reply(answer_to([answer]), ())
     assert parsed.problem == "refused"
     assert parsed.text.startswith("I w")
 
@@ -53,7 +53,7 @@ def test_a_refusal_is_told_from_an_answer(answer: Answer) -> None:
 def test_a_reply_without_words_or_calls_is_empty(words: str) -> None:
     """M16, M17"""
     reply = answer_to([text(words)])
-    assert NativeAdapter().parse(reply, ()).problem == "empty"
+    assert NativeAdapter().parse_reply(reply, ()).problem == "empty"
 
 
 def test_thinking_written_into_the_text_is_told_apart() -> None:
@@ -77,7 +77,7 @@ def test_thinking_in_a_field_of_its_own_is_told_apart(name: str) -> None:
 def test_a_call_written_as_text_is_found_and_not_run() -> None:
     """M18"""
     words = '```json\n{"name": "run_cell", "arguments": {"code": "1"}}\n```'
-    parsed = NativeAdapter().parse(answer_to([text(words)]), (RUN_CELL,))
+    parsed = NativeAdapter().parse_reply(answer_to([text(words)]), (RUN_CELL,))
     assert (parsed.problem, parsed.calls) == ("tool call as text", ())
 
 
@@ -108,7 +108,7 @@ def test_half_a_surrogate_pair_in_arguments_is_replaced() -> None:
     """M23: once as an escape of the inner JSON, once of the outer"""
     for arguments in ('{"code": "\\ud83d"}', '{"code": "\ud83d"}'):
         reply = answer_to([tool_call("run_cell", arguments)])
-        (call,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+        (call,) = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
         assert call.arguments == {"code": "\N{REPLACEMENT CHARACTER}"}
 
 

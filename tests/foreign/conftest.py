@@ -12,6 +12,7 @@ from foreign.servers import (
     WINDOW,
     Server,
     has_llama_cpp_python,
+    read_templates,
     serve_litellm,
     serve_llama,
     serve_llama_cpp_python,
@@ -40,8 +41,9 @@ def llama(logs: Path, installed: None) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def tools_llama(logs: Path, installed: None) -> Iterator[Server]:
-    """llama.cpp with a template that has tools."""
-    with serve_llama(logs, "tools_llama", WINDOW, "tools_template.jinja") as server:
+    """llama.cpp with a template that has tools, written for a model of the same markup."""
+    template = read_templates()["Qwen-Qwen2.5-7B-Instruct"]
+    with serve_llama(logs, "tools_llama", WINDOW, template) as server:
         yield server
 
 

@@ -7,13 +7,14 @@ import os
 import signal
 import socket
 import subprocess
+import tarfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from source_tree import PROJECT
 
@@ -23,6 +24,7 @@ START_SECONDS = 240.0
 MASTER_KEY = "sk-7f3b0c52a9e14d68b1f0"
 """The proxy does not start with a weak one."""
 MODEL = "smollm2"
+TEMPLATES_FOLDER = "vendor/llama.cpp/models/templates"
 WINDOW = 8_192
 """Of the servers that hold a run."""
 
@@ -92,12 +94,30 @@ def pick_port() -> int:
         return int(found.getsockname()[1])
 
 
+def read_templates() -> dict[str, str]:
+    """The chat templates that llama.cpp ships, by name; none where its source is not here."""
+    found = {}
+    for archive in (BIN.parent / "source").glob("llama_cpp_python-*.tar.gz"):
+        with tarfile.open(archive) as source:
+            for member in source:
+                path = PurePosixPath(member.name)
+                if path.suffix == ".jinja" and str(path.parent).endswith(TEMPLATES_FOLDER):
+                    content = source.extractfile(member)
+                    assert content is not None
+                    found[path.stem] = content.read().decode()
+    return dict(sorted(found.items()))
+
+
 @contextmanager
 def serve_llama(folder: Path, name: str, window: int, template: str = "") -> Iterator[Server]:
     """llama.cpp with a window, and another template than the model's."""
     port, log = pick_port(), folder / f"{name}.log"
     words = [str(BIN / "python"), str(HERE / "llama_server.py"), str(port), str(window)]
-    with running([*words, *([str(HERE / template)] if template else [])], port, "/health", log, {}):
+    if template:
+        file = folder / f"{name}.jinja"
+        file.write_text(template, encoding="utf-8")
+        words.append(str(file))
+    with running(words, port, "/health", log, {}):
         yield Server(f"http://127.0.0.1:{port}/v1", log)
 
 

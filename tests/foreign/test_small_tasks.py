@@ -96,8 +96,8 @@ TURNS = (
 """Half at llama.cpp itself, a third behind LiteLLM, a sixth at llama-cpp-python's server."""
 TASKS = int(os.environ.get("TASKS") or 12)
 MINUTES = 10
-"""A run that takes longer hangs: it writes three replies of 64 tokens, in a minute or two."""
-LIMITS = ("--mode", "auto", "--max-output", "64", "--max-steps", "3", "--max-seconds", "240")
+"""A run that takes longer hangs: it writes three replies of 256 tokens, in a minute or two."""
+LIMITS = ("--mode", "auto", "--max-output", "256", "--max-steps", "3", "--max-seconds", "240")
 PATIENT = {"CELLWRIGHT_IDLE_SECONDS": "200", "CELLWRIGHT_DEADLINE_SECONDS": "240"}
 """The limit of a run counts between replies: both together stay below what is a hang."""
 TRUE_ENDS = {"completed", "task limit reached", "task error", "agent context limit"}

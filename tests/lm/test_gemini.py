@@ -394,7 +394,7 @@ def test_a_reply_that_is_withheld_is_a_refusal_with_its_reason(reason: str) -> N
     reply = reply_of(asked_through(provider, prompt_of("hi")))
     assert reply.finish_reason == "content_filter"
     assert reason in reply.message.refusal
-    assert NativeAdapter().parse(reply, ()).problem == "refused"
+    assert NativeAdapter().parse_reply(reply, ()).problem == "refused"
 
 
 @pytest.mark.parametrize("streams", [True, False])
@@ -406,7 +406,7 @@ def test_a_prompt_that_is_blocked_is_a_refusal_with_its_reason(streams: bool) ->
     answer = raw_sse([body], done=False) if streams else json_body(body)
     reply = reply_of(asked_through([answer], prompt_of("hi")))
     assert "PROHIBITED_CONTENT" in reply.message.refusal
-    assert NativeAdapter().parse(reply, ()).problem == "refused"
+    assert NativeAdapter().parse_reply(reply, ()).problem == "refused"
 
 
 def broken_off(reason: str = "MALFORMED_FUNCTION_CALL") -> Any:

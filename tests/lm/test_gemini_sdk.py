@@ -17,7 +17,10 @@ from asking import RUN_CELL, ask, prompt_of, serving
 from fake_gemini import GeminiApi, fault, listed, too_many
 from fake_providers import calls, says, thinks
 from fake_service import FakeService
+from google_description import problems as described
+from google_description import reply_problems
 
+from cellwright.llm.gemini import BROKEN, FINISHED
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -100,9 +103,10 @@ def test_requests_fit_the_types_of_the_sdk(asked: dict[str, Any], model: str) ->
     assert [wrong for body in provider.taken for wrong in problems_of(body)] == []
 
 
-def test_the_types_find_what_is_wrong() -> None:
+def test_types_and_description_find_what_is_wrong() -> None:
     good: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     assert problems_of(good) == []
+    assert described("/v1beta/models/m:generateContent", good) == []
     wrong: list[dict[str, Any]] = [
         {"temperature": 0.5},
         {"generationConfig": {"topX": 1}},
@@ -114,6 +118,14 @@ def test_the_types_find_what_is_wrong() -> None:
     ]
     for bad in wrong:
         assert problems_of(good | bad) != [], bad
+        assert described("/v1beta/models/m:generateContent", good | bad) != [], bad
+
+
+def test_the_ends_of_replies_that_we_know_are_published() -> None:
+    """All but one, which the SDK alone has."""
+    for reason in {*FINISHED, *BROKEN} - {"MISSING_THOUGHT_SIGNATURE"}:
+        assert reply_problems({"candidates": [{"finishReason": reason}]}) == []
+    assert reply_problems({"candidates": [{"finishReason": "DONE"}]}) != []
 
 
 @contextmanager

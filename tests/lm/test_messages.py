@@ -388,14 +388,14 @@ def test_a_refusal_is_told_with_its_reason() -> None:
     ending = {"stop_reason": "refusal", "stop_details": details}
     reply = reply_of(asked_through(AnthropicMessages([[]], ending=ending), prompt_of("hi")))
     assert reply.message.refusal == "This looks like malware."
-    assert NativeAdapter().parse(reply, ()).problem == "refused"
+    assert NativeAdapter().parse_reply(reply, ()).problem == "refused"
 
 
 def test_a_call_that_was_cut_is_not_run() -> None:
     ending = {"stop_reason": "max_tokens"}
     prompt = prompt_of("go", tools=(RUN_CELL,))
     reply = reply_of(asked_through(AnthropicMessages([HARD], ending=ending), prompt))
-    (call,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    (call,) = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
     assert call.error
 
 

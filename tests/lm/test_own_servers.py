@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, ask, prompt_of, serving
+from asking import QUICK, RUN_CELL, ask, prompt_of, serving
 from fake_providers import Mistral, calls, says, thinks
 from fake_service import (
     FakeService,
@@ -44,7 +45,7 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.settings import ServiceSettings, Settings
+from cellwright.settings import ModelSettings, ServiceSettings, Settings
 from cellwright.stopping import Stop
 
 NO_TOOLS = {"chat_template_caps": {"supports_tools": False, "supports_tool_calls": False}}
@@ -165,6 +166,20 @@ class TestAServerThatSaysLittleInAStream:
         assert [request.body["stream"] for request in s.requests] == [True, False, True]
         assert "stream_options" not in s.requests[1].body
 
+    def test_a_field_that_it_does_not_take_is_left_out(self) -> None:
+        """It calls that a failure of its own; the words are those of a real one."""
+        words = (
+            "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', "
+            "'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}"
+        )
+        wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}
+        failed = error(500, words, type="internal_server_error")
+        with serving([failed, text("Yes.")]) as (service, lm):
+            asked = ask(lm, prompt_of(extra={"response_format": wanted}))
+        assert asked.reply is not None
+        assert [notice.code for notice in asked.all(Notice)] == ["parameter_dropped"]
+        assert ["response_format" in request.body for request in service.requests] == [True, False]
+
     @pytest.mark.parametrize("drops", [True, False])
     def test_it_is_asked_once_whether_tools_count(self, drops: bool) -> None:
         def answer(request: Request) -> Any:
@@ -188,6 +203,23 @@ class TestAServerThatSaysLittleInAStream:
                     assert asked.reply.usage.estimated
         streamed = [request.body["stream"] for request in service.requests]
         assert streamed == [True, False, False] + [True] * (not drops)
+
+    def test_what_drops_tools_is_known_where_the_window_is_set(self) -> None:
+        """Who uses a server that does not say its window sets it."""
+        counted = text("I", usage={"prompt_tokens": 200, "completion_tokens": 1})
+        listed = json_body({"data": [{"id": "fake-model", "owned_by": "me"}]})
+        script = [text("I would add them.", usage=False), counted, counted]
+        models = {"fake-model": ModelSettings(context_tokens=4_096)}
+        with (
+            FakeService(script, models=listed) as service,
+            closing(OpenAILM(service.settings(), models=models, pace=QUICK)) as lm,
+        ):
+            for _ in range(2):
+                lm.learn_window("fake-model")
+            assert lm.capabilities("fake-model").context_tokens == 4_096
+            with pytest.raises(LMToolsUnsupportedError, match="drops them without"):
+                ask(lm, prompt_of("add", tools=(RUN_CELL,)))
+        assert len(service.other_requests) == 1
 
     def test_a_proxy_is_asked_where_a_prompt_is_too_short_to_be_judged(self) -> None:
         listed = json_body({"data": [{"id": "fake-model", "created": 1677610602}]})
@@ -299,9 +331,11 @@ class TestTheLimitOfAnAnswer:
 
 
 class TestRepetition:
+    # SmolLM2 wrote the second one, to "a list of the first ten squares", until its window was full.
+    @pytest.mark.parametrize("said", ["the answer is the ", "1, "])
     @pytest.mark.parametrize("field", ["content", "reasoning_content"])
-    def test_a_reply_that_says_the_same_for_ever_is_stopped(self, field: str) -> None:
-        pieces = [chunk({field: "the answer is the "}) for _ in range(400)]
+    def test_a_reply_that_says_the_same_for_ever_is_stopped(self, field: str, said: str) -> None:
+        pieces = [chunk({field: said}) for _ in range(7_200 // len(said))]
         with serving([raw_sse([*pieces, Pause(30)]), text("Yes.")]) as (service, lm):
             asked = ask(lm)
             assert service.wait_for_break()
@@ -311,9 +345,10 @@ class TestRepetition:
         assert [notice.code for notice in asked.all(Notice)] == ["repetition"]
 
     def test_long_and_varied_or_drawn_text_is_none(self) -> None:
-        for piece in (lambda n: f"| row {n} | {n * 7} |\n", lambda n: "-" * 30, lambda n: "0, 0, "):
+        rows = [f"| row {n} | {n * 7} |\n" for n in range(600)]
+        for pieces in (rows, ["-" * 30] * 150, ["0, 0, "] * 750):
             watch = RepetitionWatch()
-            assert not any(watch.feed(piece(n)) for n in range(600))
+            assert not any(watch.feed(piece) for piece in pieces)
 
 
 class TestThinkingInTheContent:

@@ -290,7 +290,7 @@ def test_a_call_that_was_cut_is_not_run() -> None:
     reply = reply_of(
         asked_through(OpenAIResponses([HARD], ending=ending), prompt_of("go", tools=(RUN_CELL,)))
     )
-    (call,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    (call,) = NativeAdapter().parse_reply(reply, (RUN_CELL,)).calls
     assert call.error
 
 

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from fake_service import FakeService, text
+from fake_service import FakeService, json_body, text
 from recorded_runs import analysis_run
 from server.live_server import Live
 from server_client import Client
 
+from cellwright.llm.capabilities import LEARNED, WINDOWS
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
@@ -75,3 +76,28 @@ async def test_words_that_a_person_puts_into_the_summary_reach_the_model_and_sta
     assert SECRET not in said
     assert (await client.call("GET", path)).json["words"] == changed["words"]
     assert (await client.call("PUT", path, {"words": ""})).json["summary"] == ""
+
+
+@pytest.mark.kernel
+async def test_the_window_is_the_servers_own_after_a_restart_too(
+    live: Live, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = json_body({"data": [{"id": "fake-model", "meta": {"n_ctx": 4_096}}]})
+    with FakeService([text("Yes.")], models=listed) as service:
+        for name, value in {
+            "BASE_URL": service.base_url,
+            "API_KEY": "k",
+            "MODEL": "fake-model",
+        }.items():
+            monkeypatch.setenv(f"CELLWRIGHT_{name}", value)
+        tab, chat, _ = await live.ready()
+        await tab.ask(chat, "a question")
+        await tab.finished()
+        await tab.phase(chat, "idle")
+        await tab.until(lambda: tab.states[chat]["context_limit"] == 4_096)
+        path = f"chats/{chat}/context"
+        assert (await client.call("GET", path)).json["limit"] == 3_072
+        # What a process knows of models ends with it.
+        for memory in (LEARNED, WINDOWS):
+            memory.clear()
+        assert (await client.call("GET", path)).json["limit"] == 3_072

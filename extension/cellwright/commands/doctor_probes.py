@@ -119,8 +119,8 @@ class _Heard:
     def text(self) -> str:
         """What the model said, short enough to be quoted."""
         words = one_line(self.reply.message.text)
-        if not words and self.reply.truncated:
-            return "nothing before its length limit"
+        if not words:
+            return "nothing" + (" before its length limit" if self.reply.truncated else "")
         return repr(words[:SHOWN_CHARACTERS])
 
     def says(self, pattern: str) -> bool:
@@ -241,9 +241,10 @@ def _stream(probing: _Probing) -> _Finding:
 
 def _tools(probing: _Probing) -> _Finding:
     question = _user("Call the tool ping with the word 'hello', then say what it answered.")
-    message = probing.ask(question, tools=(PING,)).reply.message
+    heard = probing.ask(question, tools=(PING,))
+    message = heard.reply.message
     if not message.tool_calls:
-        return _Finding("does not", "It answered in words and called nothing.")
+        return _Finding("does not", f"It called nothing and said {heard.text}.")
     call = message.tool_calls[0]
     try:
         arguments = json.loads(call.arguments)

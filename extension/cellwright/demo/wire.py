@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.demo.transcript import message_text
-from cellwright.llm.adapters.chat import ChatAdapter, read_sections
-from cellwright.llm.adapters.fences import fences
-from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JSONAdapter
+from cellwright.llm.adapters.sections import fences, read_sections
 from cellwright.llm.adapters.text_adapter import TextAdapter, UnreadableReplyError
-from cellwright.llm.adapters.xml import XmlAdapter, elements, read_body
+from cellwright.llm.adapters.xml import XMLAdapter, elements, read_body
 from cellwright.record.messages import Manifest, ToolCall
 from cellwright.text.truncation import estimate_tokens
 
@@ -263,8 +263,8 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 """What the instructions and the results of each form hold."""
 ADAPTERS: Mapping[str, type[TextAdapter]] = {
     "chat": ChatAdapter,
-    "json": JsonAdapter,
-    "xml": XmlAdapter,
+    "json": JSONAdapter,
+    "xml": XMLAdapter,
 }
 
 

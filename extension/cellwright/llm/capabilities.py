@@ -447,21 +447,24 @@ class Learned:
         return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
 
     def learn_window(self, model: str) -> None:
-        """Ask a server of one's own for the window of a model, where it is not known yet."""
+        """Ask a server of one's own for the window of a model, once.
+
+        Its list tells what kind of server it is, too, so it is asked where the window is known.
+        """
         key = (self._service.base_url, model)
         # Companies have windows that are larger than what is sent.
-        is_own = not find_provider(self._service.base_url).hosts
-        known = self.capabilities(model)
-        if not is_own or known.context_tokens is not None or key in WINDOWS:
+        provider = find_provider(self._service.base_url)
+        if provider.hosts or key in WINDOWS:
             return
         try:
             tokens = window_at(self._service, model)
         except LMError:
             return  # the question will tell what is wrong
-        if tokens is not None:
+        known = self.capabilities(model)
+        if known.context_tokens is not None or tokens is not None or not provider.loads_late:
+            WINDOWS[key] = tokens
+        if known.context_tokens is None and tokens is not None:
             self._keep(model, replace(known, context_tokens=tokens))
-        elif not find_provider(self._service.base_url).loads_late:
-            WINDOWS[key] = None
 
     def template_drops_tools(self, model: str, *, ask: bool) -> bool:
         """Whether the server is known to drop the tools in silence; it is asked once, if at all."""

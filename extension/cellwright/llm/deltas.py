@@ -328,7 +328,8 @@ class ReplyAssembler:
             return SplitDelta()
         self._items.add(delta)
         written = ""
-        for raw in (*(delta.get("tool_calls") or ()), delta.get("function_call")):
+        # llama-cpp-python's server says each piece in both ways at once.
+        for raw in delta.get("tool_calls") or [delta.get("function_call")]:
             if raw and (place := self._calls.add(raw)) >= 0:
                 self._items.add_call(place, raw)
                 written += _piece(raw).arguments

@@ -266,6 +266,9 @@ answers 500 to ``content: null``; of Ollama, LM Studio and SGLang, which refuse 
 SAIL-Research-Lab/cheetahclaws pull 72, lmstudio-bug-tracker issue 261, sgl-project/sglang issue
 4236, docker/docker-agent issue 63.
 """
+BODY_FIELD = re.compile(r"'loc': \('body', '(\w+)'")
+"""Which field of a request llama-cpp-python's server does not take, which it tells with status 500
+("1 validation error: {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), …")."""
 NO_KEYS = "no_db_connection"
 """How LiteLLM's proxy, with status 400, refuses a key that is not its own where it keeps no others
 ("No connected db."; seen at version 1.106)."""
@@ -295,7 +298,8 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
         error.is_loading = status == 503 and bool(LOADING_WORDS.search(complaint.words))
         return error
     text = f"{endpoint.place} refused the request with status {status}{_said(detail)}."
-    parameter = complaint.parameter
+    named = BODY_FIELD.search(complaint.words)
+    parameter = complaint.parameter or (named[1] if named else "")
     return LMRequestError(text, status=status, detail=detail, parameter=parameter)
 
 
@@ -353,8 +357,8 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
 
 
 def _is_about_content(complaint: Complaint) -> bool:
-    """Whether llama.cpp calls a request a failure of its own that it would never take."""
-    patterns = (PICTURE_WORDS, TURN_WORDS, TEMPLATE_WORDS, *SHAPE_WORDS.values())
+    """Whether a server calls a request a failure of its own that it would never take."""
+    patterns = (PICTURE_WORDS, TURN_WORDS, TEMPLATE_WORDS, BODY_FIELD, *SHAPE_WORDS.values())
     return any(pattern.search(complaint.words) for pattern in patterns)
 
 

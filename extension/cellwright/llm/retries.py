@@ -160,18 +160,22 @@ class RepetitionWatch:
 
     def feed(self, text: str) -> bool:
         """Take more of a reply; True when its end has been one repetition for long."""
-        self._tail = (self._tail + text)[-REPEATED_CHARACTERS:]
+        self._tail = (self._tail + text)[-DRAWN_CHARACTERS:]
         self._unread += len(text)
         if self._unread < LOOK_EACH_CHARACTERS or len(self._tail) < REPEATED_CHARACTERS:
             return False
         self._unread = 0
-        tail = self._tail
+        tail = self._tail[-REPEATED_CHARACTERS:]
         period = next((p for p in range(1, LONGEST_PERIOD) if tail[p:] == tail[:-p]), 0)
-        # A ruled line or a column of zeros is a drawing; words are not drawn.
-        return bool(re.search(r"[^\W\d_]", tail[:period]))
+        if not period or re.search(r"[^\W\d_]", tail[:period]):
+            return bool(period)
+        # A ruled line or a column of zeros may be a drawing, which is over some time.
+        whole = self._tail
+        return len(whole) == DRAWN_CHARACTERS and whole[period:] == whole[:-period]
 
 
 REPEATED_CHARACTERS = 2_400
+DRAWN_CHARACTERS = 4_800
 LONGEST_PERIOD = 400
 LOOK_EACH_CHARACTERS = 400
 

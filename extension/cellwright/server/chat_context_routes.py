@@ -92,10 +92,12 @@ def chat_context(shared: Application, chat_id: str) -> ChatContext:
 
 def _window(shared: Application, record: RunRecord) -> int | None:
     """The window of the model that was asked; None: it is not known."""
-    settings = shared.settings()
+    settings, model = shared.settings(), record.parameters.model
     service = replace(settings.service, base_url=record.base_url)
-    known = Learned(service, models=settings.models).capabilities(record.parameters.model)
-    return known.context_tokens
+    learned = Learned(service, models=settings.models)
+    if record.base_url == settings.service.base_url:  # no other service is sent the key
+        learned.learn_window(model)
+    return learned.capabilities(model).context_tokens
 
 
 def change_summary(shared: Application, chat_id: str, text: str) -> ChatContext:

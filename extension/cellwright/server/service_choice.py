@@ -30,6 +30,7 @@ from cellwright.providers import (
     Provider,
     fill_in,
     find_provider,
+    has_credentials,
     usual_model,
 )
 from cellwright.server.configuration import Cellwright
@@ -85,6 +86,8 @@ class ProviderOffer:
     """On which it listens where it is a program of one's own; 0: it is none."""
     models: tuple[str, ...] | None = None
     """Those of a server that runs on this machine; null: none was found."""
+    has_credentials: bool = False
+    """Its requests are signed with credentials that were found here, so it needs no key."""
 
 
 NO_CHANGE = ServiceChange()
@@ -282,6 +285,7 @@ class ServiceChooser:
             has_key=is_key_set or self.keys.has_key(origin),
             is_key_set=is_key_set,
             port=provider.port,
+            has_credentials=has_credentials(provider, self.environ, Path.home()),
         )
 
     def _set_key(self, found: Settings, base_url: str) -> str:
@@ -416,8 +420,8 @@ class ServiceChooser:
         name = found.source.get("base_url", "default")
         if name != "default" and url != found.service.base_url:
             raise SetupError(
-                f"The endpoint is set by {name} in the environment of the server.",
-                hint=f"Unset {name} to choose one here.",
+                f"The endpoint was set when this server was started ({name}).",
+                hint="Leave it as it is here, or have the server started without it.",
             )
         return url
 
@@ -427,8 +431,8 @@ class ServiceChooser:
         name = found.source.get("model", "default")
         if name != "default" and model != found.service.model:
             raise SetupError(
-                f"The model is set by {name} in the environment of the server.",
-                hint=f"Unset {name} to choose one here.",
+                f"The model was set when this server was started ({name}).",
+                hint="Leave it as it is here, or have the server started without it.",
             )
         return model
 
@@ -439,9 +443,8 @@ class ServiceChooser:
             own = find_provider(base_url).key_variable
             name = found.source["api_key"] if is_named else own
             raise SetupError(
-                f"The key for {origin_of(base_url)} is set by {name} in the environment of the "
-                "server.",
-                hint=f"Unset {name} to give one here.",
+                f"The key for {origin_of(base_url)} was set when this server was started ({name}).",
+                hint="Leave the field empty to use it, or have the server started without it.",
             )
 
 
