@@ -1,4 +1,4 @@
-"""Take the pictures of docs/reference/panel.md anew, in a real JupyterLab with the demo model.
+"""Take the pictures of the docs anew, in a real JupyterLab with the demo model.
 
 make js && PYTHONPATH=tests/browser .venv/bin/python docs/take_screenshots.py
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -53,7 +54,36 @@ def main() -> None:
                     _picture_chat(lab, theme)
                     if theme == "light":
                         _picture_assistant(lab)
+            _picture_evaluation(browser, server)
         browser.close()
+
+
+def _picture_evaluation(browser: Browser, server: Any) -> None:
+    """A benchmark's leaderboard, the index of its notebooks, and one of them in JupyterLab."""
+    examples, out = Path(__file__).parent.parent / "examples" / "bench", server.folder / "out"
+    agents = ["--agent", "oracle", "--agent", "noop"]
+    _cellwright("bench", "run", str(examples), *agents, "-o", str(out), "-q")
+    _cellwright("bench", "export", str(out), "--to", "notebooks")
+    board = server.folder / "leaderboard.html"
+    _cellwright("bench", "leaderboard", str(out), "-o", str(board))
+    index = server.folder / "out-notebooks" / "index.html"
+    for theme in THEMES:
+        page = browser.new_page(color_scheme=theme, viewport={"width": 1100, "height": 640})
+        for name, file in (("leaderboard", board), ("index", index)):
+            page.goto(file.as_uri())
+            page.screenshot(path=IMAGES / f"bench-{name}-{theme}.png")
+        page.close()
+    with _page(browser, server) as lab:
+        lab.open("out-notebooks/oracle/bench/best_region.ipynb")
+        lab.execute("filebrowser:toggle-main")
+        lab.page.locator(".jp-RenderedMarkdown img").first.wait_for()
+        lab.page.wait_for_timeout(500)
+        lab.page.screenshot(path=IMAGES / "bench-notebook-light.png")
+
+
+def _cellwright(*arguments: str) -> None:
+    program = Path(sys.executable).with_name("cellwright")
+    subprocess.run([str(program), *arguments], check=True)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from cellwright.commands import (
 )
 from cellwright.commands.options import (
     add_actions,
+    add_allowed_packages,
     add_assistant,
     add_mcp,
 )
@@ -185,6 +186,7 @@ def _add_run(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the notebook with new cells")
     add_assistant(parser)
+    add_allowed_packages(parser)
     parser.add_argument("-m", "--model", metavar="MODEL", default="", help="which model answers")
     parser.add_argument(
         "--mode",

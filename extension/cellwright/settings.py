@@ -345,6 +345,8 @@ class Settings:
     found_key: str = ""
     """Why this service answers although nobody named it: the variable that holds its key, or where
     the key was kept; empty: it was named."""
+    installable: tuple[str, ...] = ()
+    """Packages that mode ``auto`` installs without asking."""
 
 
 def from_env(environ: Mapping[str, str] | None = None) -> Settings:
@@ -382,6 +384,7 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     changes["scene_model"] = _clean(env.get("CELLWRIGHT_SCENE_MODEL", ""))
     if env.get("CELLWRIGHT_MODELS"):
         changes["models"] = read_models(env["CELLWRIGHT_MODELS"])
+    changes["installable"] = tuple(env.get("CELLWRIGHT_ALLOW_INSTALL", "").split())
     hosts = env.get("CELLWRIGHT_LIBRARY_HOSTS", "").replace(",", " ")
     changes["library_hosts"] = tuple(hosts.lower().split())
     return replace(settings, **changes)

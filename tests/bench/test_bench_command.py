@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 from command_line import Shell
-from fake_service import FakeService
+from fake_service import MODEL, FakeService, text
+
+from cellwright.bench.results import samples_in
+from cellwright.commands.bench_running import read_plan
 
 pytestmark = pytest.mark.kernel
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bench"
@@ -61,6 +64,39 @@ def test_a_suite_is_run_scored_again_and_compared(shell: Shell) -> None:
     assert "3 samples in both: 3 better, 0 worse" in both.out
     assert "There are 2 results" in shell.run("bench", "compare", "out", "out").err
     assert "holds a benchmark already" in shell.run(*command).err
+
+
+def test_a_model_works_as_it_is_told_to_and_the_sample_says_how(shell: Shell) -> None:
+    assistant = shell.folder / ".cellwright" / "assistants" / "brief.toml"
+    assistant.parent.mkdir(parents=True)
+    assistant.write_text('instructions = "Answer in one word."\ntemperature = 0.5\n')
+    (shell.folder / "one.py").write_text(
+        "def samples():\n    yield {'prompt': 'Say 42.', 'checks': [{'answer': '42'}]}\n"
+    )
+    with FakeService(text("42")) as service:
+        asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_BASE_URL": service.base_url})
+        done = asking.run(
+            *("bench", "run", "one.py", "-m", MODEL, "-o", "out", "--json"),
+            *("--adapter", "xml", "--assistant", "brief", "--mode", "plan", "--effort", "low"),
+            *("--allow-install", "pandas"),
+        )
+        assert done.code == 0, done.err
+        unknown = asking.run("bench", "run", "one.py", "--assistant", "nobody")
+    assert done.document["passed"] == 1
+    body = service.requests[-1].body
+    assert (body["temperature"], body["reasoning_effort"]) == (0.5, "low")
+    assert "Answer in one word." in str(body["messages"][0])
+    assert "tools" not in body
+    (runs,) = (shell.folder / "out").glob("*/one/runs.jsonl")
+    (sample,) = samples_in(runs)
+    assert {name: sample.run[name] for name in ("mode", "adapter", "assistant")} == {
+        "mode": "plan",
+        "adapter": "xml",
+        "assistant": "brief",
+    }
+    assert sample.model["extra"] == {"reasoning_effort": "low"}
+    assert read_plan(shell.folder / "out").allow_install == ("pandas",)
+    assert "There is no assistant 'nobody'" in unknown.err
 
 
 def test_auto_is_no_model_of_a_benchmark(shell: Shell) -> None:

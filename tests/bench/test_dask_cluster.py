@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,16 +26,17 @@ from cellwright.bench.runner import (
     Equipment,
     InfrastructureError,
     Job,
+    Parcel,
     Runner,
     RunnerOptions,
-    SessionMemory,
     pack,
+    pending,
     unpacked,
 )
-from cellwright.bench.suites import EarlierCell, Item, Suite
+from cellwright.bench.suites import Item, Suite
 from cellwright.commands.bench_running import run_parcel
 from cellwright.errors import RunCancelled, SetupError
-from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
+from cellwright.exports.sample import SampleRecord, SampleTask
 from cellwright.stopping import Stop
 
 distributed = pytest.importorskip("distributed")
@@ -88,10 +90,10 @@ def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -
 
     cluster = Cluster(workers.scheduler_address)
     try:
-        assert cluster.thread_count() == 2
-        attempt = cluster.attempts(run_parcel, EQUIPMENT)
+        executor = cluster.executor(run_parcel, EQUIPMENT)
+        assert executor.count_places() == 2
         jobs = [Job(suite, item, open_agent("oracle")) for item in suite.items]
-        ended = Runner(tmp_path, attempt, RunnerOptions(workers=4), kill).run(jobs)
+        ended = Runner(tmp_path, executor, RunnerOptions(workers=4), kill).run(jobs)
     finally:
         cluster.close()
     assert killed
@@ -104,26 +106,76 @@ def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -
 @pytest.mark.kernel
 def test_what_goes_wrong_on_a_worker_has_its_cause(workers: Any, tmp_path: Path) -> None:
     item = Item(1, "x", setup=("1 / 0",), reference=("1",))
-    suite = Suite("wrong", (item,))
+    job = Job(Suite("wrong", (item,)), item, open_agent("oracle"))
+
+    def broken(parcel: object, equipment: object) -> Any:
+        raise ValueError("not mine")
+
+    def failure_of(work: Any) -> InfrastructureError:
+        executor = cluster.executor(work, EQUIPMENT)
+        executor.begin([job], Stop())
+        ((_, error),) = executor.take(Stop(), 60)
+        assert isinstance(error, InfrastructureError)
+        return error
+
     cluster = Cluster(workers.scheduler_address)
     try:
-        attempt = cluster.attempts(run_parcel, EQUIPMENT)
-        with pytest.raises(InfrastructureError, match="ZeroDivisionError") as caught:
-            attempt(Job(suite, item, open_agent("oracle")), Stop())
-        assert (caught.value.word, caught.value.retryable) == ("START_FAILED", False)
-
-        def broken(parcel: object, equipment: object) -> Any:
-            raise ValueError("not mine")
-
-        with pytest.raises(InfrastructureError, match="ValueError: not mine") as caught:
-            cluster.attempts(broken, EQUIPMENT)(Job(suite, item, open_agent("oracle")), Stop())
-        assert (caught.value.word, caught.value.retryable) == ("NETWORK_ERROR", True)
-        stop = Stop()
-        stop.set()
-        with pytest.raises(RunCancelled):
-            attempt(Job(suite, item, open_agent("oracle")), stop)
+        error = failure_of(run_parcel)
+        assert "ZeroDivisionError" in str(error)
+        assert (error.word, error.retryable) == ("START_FAILED", False)
+        error = failure_of(broken)
+        assert "ValueError: not mine" in str(error)
+        assert (error.word, error.retryable) == ("NETWORK_ERROR", True)
     finally:
         cluster.close()
+    with pytest.raises(SetupError, match="scheduler is gone"):
+        cluster.executor(run_parcel, EQUIPMENT).begin([job], Stop())
+
+
+def nap(parcel: Parcel, equipment: Equipment) -> dict[str, Any]:
+    time.sleep(0.02)
+    record = SampleRecord(f"far:{parcel.item.index!r}:1", task=SampleTask("far", parcel.item.index))
+    return {"sample": record.to_dict()}
+
+
+def test_one_thread_runs_hundreds_at_a_time_and_a_stop_loses_no_more(tmp_path: Path) -> None:
+    items = tuple(Item(number, "x", reference=("1",)) for number in range(600))
+    suite, stop = Suite("far", items), Stop()
+    jobs = [Job(suite, item, open_agent("oracle")) for item in items]
+    most = 0
+
+    def look(progress: BenchProgress) -> None:
+        nonlocal most
+        most = max(most, progress.running)
+        ours = [t for t in threading.enumerate() if t.name.startswith("cellwright-")]
+        assert not ours
+        if progress.done == 100:
+            stop.set()
+
+    with distributed.LocalCluster(
+        n_workers=4,
+        threads_per_worker=50,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    ) as many:
+        cluster = Cluster(many.scheduler_address)
+        try:
+            executor = cluster.executor(nap, EQUIPMENT)
+            with pytest.raises(RunCancelled):
+                Runner(tmp_path, executor, on_progress=look).run(jobs, stop)
+            assert most > 150
+            left = pending(tmp_path, jobs)
+            assert len(left) <= 500
+            ended = Runner(tmp_path, executor).run(left)
+        finally:
+            cluster.close()
+    assert ended.done == len(left)
+    files = ResultFiles(tmp_path, "oracle", "far")
+    assert {sample.task.index for sample in files.samples()} == set(range(600))
 
 
 def point_to(workers: Any, base_url: str) -> None:
@@ -153,8 +205,8 @@ def test_all_workers_together_keep_one_rate_for_answers_and_judges(
         cluster = Cluster(workers.scheduler_address, Rates(requests_a_minute=300))
         try:
             kernels = Equipment(InterpreterChoice(is_forked=False))  # none is started
-            attempt = cluster.attempts(run_parcel, kernels, judge=MODEL)
-            ended = Runner(tmp_path, attempt, RunnerOptions(workers=4, retry_limit=0)).run(jobs)
+            executor = cluster.executor(run_parcel, kernels, judge=MODEL)
+            ended = Runner(tmp_path, executor, RunnerOptions(workers=4, retry_limit=0)).run(jobs)
         finally:
             cluster.close()
     assert (ended.done, ended.passed, ended.failures) == (4, 4, 0)
@@ -193,27 +245,6 @@ def test_what_a_model_will_say_does_not_travel_nor_does_it_itself(tmp_path: Path
         assert job.item.files["given.txt"].read_text() == "7"
         assert (job.id, job.agent.name) == ("far:0:2", "m")
     assert not job.item.files["given.txt"].exists()
-
-
-def test_what_the_agent_did_earlier_travels_in_the_prompt(tmp_path: Path) -> None:
-    turn = EarlierCell("x = 1", "Set x.", step=1)
-    item = Item("b", "Add 1.", session="s", step=2, history=(turn,), reference=("x += 1",))
-    suite, memory = Suite("s", (item,), is_in_order=True), SessionMemory()
-    memory.note(
-        SampleRecord(
-            "a",
-            "",
-            "s",
-            SampleTask("s", "a", "s", 1),
-            "oracle",
-            cells=(SampleCell("1", "agent", "x = 5"),),
-        )
-    )
-    job = Job(suite, item, open_agent("oracle"))
-    assert "x = 5" in pack(job, memory).item.prompt
-    assert "x = 1" in pack(job).item.prompt
-    with unpacked(pack(job, memory)) as again:
-        assert again.item.prompt == pack(job, memory).item.prompt
 
 
 def test_a_sample_that_cannot_travel_is_not_run(tmp_path: Path) -> None:

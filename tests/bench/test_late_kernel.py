@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attemp
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
+from cellwright.record.messages import text_of
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
@@ -42,6 +44,33 @@ def test_a_sample_that_runs_nothing_needs_no_kernel() -> None:
     found = attempt(Job(Suite("s", (ITEM,)), ITEM, scripted(says("42"))), laboratory, Stop())
     assert (found.passed, refusing.asked) == (True, 0)
     assert found.env["kernel_way"] == ""
+
+
+def test_the_form_of_an_answer_is_no_variable_of_the_prompt() -> None:
+    refusing = Refusing()
+    item = replace(ITEM, prompt="What is 6 * 7? Say @answer[number].")
+    model = ScriptedLM([says("42")])
+    found = attempt(
+        Job(Suite("s", (item,)), item, model_agent(model, "scripted")),
+        Laboratory(Rooms({}, start=refusing)),
+        Stop(),
+    )
+    assert (found.passed, refusing.asked) == (True, 0)
+
+
+@pytest.mark.kernel
+def test_a_variable_that_the_author_marks_is_summed_up() -> None:
+    setup = ("answer = [1, 2, 3]", "other = 5")
+    item = replace(ITEM, prompt="Say @answer[number], not @other.", setup=setup)
+    told = []
+    for mentions in ((), ("answer",)):
+        marked, model = replace(item, mentions=mentions), ScriptedLM([says("42")])
+        job = Job(Suite("s", (marked,)), marked, model_agent(model, "scripted"))
+        attempt(job, Laboratory(Rooms({})), Stop())
+        told.append(text_of(model.prompts[0].messages[-1]))
+    assert "@answer: " not in told[0]
+    assert "@answer: " in told[1]
+    assert "@other: " not in told[1]
 
 
 def test_a_kernel_that_does_not_start_is_no_failure_of_the_agent() -> None:

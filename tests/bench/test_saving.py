@@ -88,6 +88,16 @@ def test_a_sample_holds_what_the_run_began_with_and_did(record: RunRecord, tmp_p
     ]
 
 
+def test_variables_that_the_model_was_told_of_are_told_again(tmp_path: Path) -> None:
+    prompt = "Plot @sales; write to me@example.org or @nobody."
+    told = user(prompt + "\n\n<variables>\n@sales: DataFrame 2 rows\n</variables>")
+    given = [
+        replace(event, messages=(SYSTEM, told)) if isinstance(event, ModelAsked) else event
+        for event in events(tmp_path, prompt)
+    ]
+    assert read_item(saved(record_of(given), tmp_path / "s", CHECK)).mentions == ("sales",)
+
+
 def test_what_cannot_be_saved_is_told(record: RunRecord, tmp_path: Path) -> None:
     folder = tmp_path / "suite"
 

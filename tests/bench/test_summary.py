@@ -72,7 +72,9 @@ def test_epochs_give_pass_at_k_and_a_clustered_interval(tmp_path: Path) -> None:
     }
     assert all(number.low <= number.value <= number.high for number in found.at_k.values())
     assert found.document()["at_k"]["pass@2"]["method"] == "wilson"
-    assert found.share.method == "clustered bootstrap"
+    assert found.share.method == "clustered t"
+    assert found.variance is not None
+    assert found.variance.within == pytest.approx(1 / 3)
 
 
 def test_nothing_yet_is_a_sum_too(tmp_path: Path) -> None:

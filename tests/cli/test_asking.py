@@ -20,6 +20,7 @@ from fake_service import (
     chunk,
     error,
     raw_sse,
+    spaced,
     text,
     tool_call,
 )
@@ -213,6 +214,30 @@ def test_without_a_terminal_what_needs_asking_is_refused(shell: Shell) -> None:
     assert "nobody could be asked: install_package" in done.err
 
 
+def test_packages_of_a_list_are_installed_where_nobody_is_asked(shell: Shell) -> None:
+    script = [
+        tool_call("install_package", {"name": "PANDAS"}),
+        tool_call("install_package", {"name": "left-pad"}),
+        tool_call("run_cell", {"code": "%pip install pandas"}),
+        text("pandas is there."),
+    ]
+    allowing = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_ALLOW_INSTALL": "polars numpy>=2"})
+    arguments = ("Install", "--mode", "auto", "--allow-install", "pandas", "-o", "out.ipynb")
+    with answering(allowing, script) as (asking, service):
+        done = asking.run("run", *arguments)
+    assert done.code == 0, done.err
+    told = [
+        str(message)
+        for message in service.requests[-1].body["messages"]
+        if message["role"] == "tool"
+    ]
+    assert "is installed" in told[0]
+    for refused in told[1:]:
+        assert "install_package may install: pandas, polars, numpy>=2." in refused
+    notebook = json.loads(Path(shell.folder, "out.ipynb").read_text())
+    assert "pip install" in "".join(notebook["cells"][0]["source"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
@@ -248,6 +273,23 @@ def test_limits_end_a_run_with_another_code(shell: Shell) -> None:
     assert done.code == 1
     assert done.document["cause"] == "step_limit"
     assert done.document["exit_code"] == 1
+
+
+def test_a_reply_past_the_time_of_the_run_is_cut_and_kept_as_far_as_it_came(shell: Shell) -> None:
+    script = [
+        tool_call("run_cell", {"code": "x = 1"}, text="First a cell."),
+        spaced(text(pieces=[f"word{number} " for number in range(100)]), 0.2),
+    ]
+    done = asked(shell, script, "Go", "--mode", "auto", "--max-seconds", "5", "--json")
+    assert done.code == 1
+    document = done.document
+    assert document["seconds"] < 15
+    assert (document["status"], document["cause"]) == ("task limit reached", "time_limit")
+    assert document["answer"] == "First a cell."
+    assert "Raise it with --max-seconds" in document["reason"]
+    record = shell.run("show", "last").out
+    assert "word1" in record
+    assert "word99" not in record
 
 
 def test_a_cell_past_its_time_is_stopped(shell: Shell) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from cellwright.agent.policy import Policy
 from cellwright.errors import ToolError
 from cellwright.record.outputs import ErrorOutput
+from cellwright.settings import MODES, from_env
+from cellwright.tools.cell_running import SeenCells
 from cellwright.tools.packages import (
     checked_requirement,
     distribution_of,
     install_failure,
     installed_version,
+    is_installable,
     missing_module_hint,
 )
+from cellwright.tools.standard import InstallPackage
 
 
 @pytest.mark.parametrize(
@@ -148,3 +153,44 @@ def test_a_failed_installation_says_why_and_what_to_do(printed: str, reason: str
     said = install_failure(printed)
     assert reason in said
     assert bool(said) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_listed"),
+    [
+        ("pandas", True),
+        ("Pandas >= 2.2", True),
+        ("sklearn", True),
+        ("scikit_learn", True),
+        ("pandas[excel]", False),
+        ("dask[dataframe]", True),
+        ("dask", False),
+        ("numpy", False),
+        ("numpy>=2", True),
+        ("numpy>=1", False),
+        ("pandas-profiling", False),
+        ("pandas --index-url http://evil.test", False),
+        ("git+https://evil.test/pandas", False),
+        ("", False),
+    ],
+)
+def test_a_package_is_on_a_list_by_its_name_or_as_it_stands_there(
+    name: str, *, is_listed: bool
+) -> None:
+    allowed = ("pandas", "scikit-learn", "dask[dataframe]", "numpy>=2")
+    assert is_installable(name, allowed) is is_listed
+
+
+def test_only_mode_auto_installs_unasked_and_only_what_is_listed() -> None:
+    tool = InstallPackage(SeenCells())
+    given = {"name": "pandas"}
+    kinds = {mode: Policy(mode, installable=("pandas",)).decide(tool, given).kind for mode in MODES}
+    assert kinds == {"plan": "refuse", "ask": "refuse", "edits": "refuse", "auto": "allow"}
+    refused = Policy("auto", installable=("pandas",)).decide(tool, {"name": "left-pad"})
+    assert (refused.kind, "may install: pandas." in refused.reason) == ("refuse", True)
+    assert Policy("auto").decide(tool, given).kind == "refuse"
+    assert from_env({"CELLWRIGHT_ALLOW_INSTALL": " pandas  numpy>=2 "}).installable == (
+        "pandas",
+        "numpy>=2",
+    )
+    assert not is_installable("pandas", ("-r evil.txt",))

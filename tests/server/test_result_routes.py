@@ -275,6 +275,16 @@ class TestRoutes:
         assert (found["schema"], found["input"]) == ("cellwright.sample/1", "Question 2")
         assert (await ask(client, "/compare", first=one, second=other)).json["worse"] == 1
 
+    async def test_all_results_of_a_folder_make_one_page(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        page = (await ask(client, "/leaderboard", folder="runs")).json["html"]
+        assert "Behind the first" in page
+        assert "<script" not in page
+        assert "no results" in (await ask(client, "/leaderboard", folder="other")).json["message"]
+        monkeypatch.setattr("cellwright.server.result_routes.LEADERBOARD_SAMPLES", 1)
+        assert "smaller folder" in (await ask(client, "/leaderboard", folder="runs")).json["hint"]
+
     async def test_a_secret_known_by_now_is_not_shown(
         self, client: Client, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

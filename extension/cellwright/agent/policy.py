@@ -8,7 +8,7 @@ in the code only ever raise a call's risk, and in mode ``auto`` code runs that n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from cellwright.agent.code_risks import code_risks
@@ -18,6 +18,7 @@ from cellwright.record.events import ToolStarted
 from cellwright.settings import Mode
 from cellwright.text.browser_loads import browser_loads
 from cellwright.tools import Component, Risk
+from cellwright.tools.packages import is_installable
 
 RISKS: tuple[Risk, ...] = ("read", "edit", "execute", "install", "destroy")
 """From the least to the greatest."""
@@ -159,6 +160,8 @@ class Policy:
     """None: nobody can be asked."""
     trusted: set[str] = field(default_factory=set)
     """Names of tools the person allowed for the session; hand on the same set to the next run."""
+    installable: tuple[str, ...] = ()
+    """Packages that mode ``auto`` installs without asking."""
 
     def risk_of(
         self,
@@ -177,7 +180,9 @@ class Policy:
     ) -> PolicyDecision:
         """Whether the call runs, is asked about or is refused."""
         assessment = assess(component, arguments, notebook)
-        return decide(
+        if self._may_install(component, arguments, assessment):
+            return PolicyDecision("allow")
+        decision = decide(
             self.mode,
             assessment,
             trusted=not self.trusted.isdisjoint(
@@ -185,6 +190,19 @@ class Policy:
             ),
             someone=self.approver is not None,
         )
+        if decision.kind == "refuse" and assessment.risk == "install" and self.installable:
+            told = f"install_package may install: {', '.join(self.installable)}."
+            return replace(decision, reason=f"{decision.reason} {told}")
+        return decision
+
+    def _may_install(
+        self, component: Component, arguments: Mapping[str, Any], assessment: Assessment
+    ) -> bool:
+        """Whether it installs a package of the list, and nothing else."""
+        if self.mode != "auto" or assessment.risk != "install" or assessment.signs:
+            return False
+        is_ours = component.name == "install_package" and set(arguments) == {"name"}
+        return is_ours and is_installable(str(arguments["name"]), self.installable)
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """What the person says of a call.

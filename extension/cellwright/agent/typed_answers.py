@@ -236,7 +236,7 @@ def offered(
     owed = HandIn(typed.outputs)
     kept = [tool for tool in _all_of(registry) if tool.name != "submit"]
     names = tuple(field.name for field in typed.outputs)
-    strict = OutputPolicy(policy.mode, policy.approver, policy.trusted, names)
+    strict = OutputPolicy(policy.mode, policy.approver, policy.trusted, policy.installable, names)
     return QuestionTools(Registry([*kept, owed]), strict, owed)
 
 

@@ -22,6 +22,7 @@ from cellwright.exports.sample import parse_messages
 from cellwright.llm import LM
 from cellwright.llm.replay import ReplayLM
 from cellwright.record.messages import AssistantMessage, Reply, ToolCall, Usage
+from cellwright.session.questions import RunRequest
 from cellwright.session.services import ModelService
 
 DONE = "Done."
@@ -51,8 +52,10 @@ class Agent:
     Raises:
         NoAnswerError: It has nothing for that sample.
     """
-    concurrency: int = 64
-    """How many samples it may work on at a time."""
+    concurrency: int = 0
+    """How many samples it may work on at a time; 0: as many as are asked for."""
+    request: RunRequest = RunRequest("", mode="auto")
+    """What is asked of it with each sample: adapter, assistant, mode, parameters of the model."""
 
 
 @dataclass(frozen=True)

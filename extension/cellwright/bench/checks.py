@@ -40,7 +40,7 @@ from cellwright.bench.scenes import (
     printed,
 )
 from cellwright.errors import KernelError, SetupError
-from cellwright.exports.sample import SampleRecord, Score
+from cellwright.exports.sample import SampleCell, SampleRecord, Score
 
 # Code out of what a model said.
 
@@ -463,8 +463,112 @@ class RestartAndRunAll:
     score_name = "restart_and_run_all"
 
 
+@dataclass(frozen=True)
+class AnyOf:
+    """One of several checks passes; the best of them counts."""
+
+    checks: tuple[Check, ...]
+    kind: Literal["any_of"] = field(default="any_of", init=False)
+    score_name = "any_of"
+
+
+def find_any(check: AnyOf, scene: ScoringContext) -> CheckFinding:
+    """Make the checks until one passes."""
+    scores: list[Score] = []
+    for part in check.checks:
+        scores.append(score(part, scene))
+        if scores[-1].passed:
+            return CheckFinding(1.0)
+    known = [found.value for found in scores if found.value is not None]
+    told = "; ".join(f"{found.name}: {found.explanation or found.error}" for found in scores)
+    if not known:
+        raise CheckError(told)
+    return CheckFinding(max(known), told, is_passed=False)
+
+
+class FinishedRun:
+    """What a function that scores is given: a run after its end. Stability: provisional.
+
+    Args:
+        scene: The sample, with the kernel that it ran in.
+    """
+
+    def __init__(self, scene: ScoringContext) -> None:
+        self._scene = scene
+
+    @property
+    def answer(self) -> str:
+        """What the agent said last."""
+        return self._scene.answer
+
+    @property
+    def cells(self) -> tuple[SampleCell, ...]:
+        """What it ran, in order."""
+        return self._scene.cells
+
+    @property
+    def printed(self) -> str:
+        """What its cells printed, all together."""
+        return printed(self._scene.cells)
+
+    @property
+    def folder(self) -> Path:
+        """Where it ran, with the files that it left."""
+        return self._scene.folder
+
+    def value(self, name: str) -> Any:
+        """The value of a variable, taken out of its kernel as data.
+
+        Raises:
+            AssertionError: It is not there, or is no data.
+        """
+        told = ask_agent(self._scene, VALUES, "answer_request", {"ask": "values", "names": [name]})
+        values = told.get("values", {})
+        assert name in values, f"{name}: it is not there"
+
+        def refuse(data: Any) -> Any:
+            raise AssertionError(f"{name}: it holds an object that is no data: {data.get('type')}")
+
+        return value_data.restore(values[name], refuse)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A function of a suite in Python; it runs here, in the process of the benchmark."""
+
+    function: Callable[[FinishedRun], Any]
+    """Returns True or False, a number from 0 to 1, or a ``Score``; asserts instead, if it likes."""
+    kind: Literal["scorer"] = field(default="scorer", init=False)
+
+    @property
+    def score_name(self) -> str:
+        """What its score is called."""
+        return getattr(self.function, "__name__", "") or "scorer"
+
+
+def find_scorer(check: Scorer, scene: ScoringContext) -> CheckFinding:
+    """Call the function."""
+    try:
+        return _finding(check.function(FinishedRun(scene)))
+    except AssertionError as error:
+        return found_wrong(str(error) or "an assertion failed")
+
+
+def _finding(found: Any) -> CheckFinding:
+    """What a function of a suite's author returned."""
+    if isinstance(found, Score):
+        if found.value is None:
+            raise CheckError(found.error or found.explanation)
+        return CheckFinding(found.value, found.explanation, found.passed)
+    value = 1.0 if found is None else float(found)
+    if not 0 <= value <= 1:
+        raise CheckError(f"it returned {value!r}, which is no number from 0 to 1")
+    return CheckFinding(value)
+
+
 Check = (
     AnswerCheck
+    | AnyOf
     | Assertion
     | DsevalQuestion
     | Figure
@@ -472,6 +576,7 @@ Check = (
     | Judge
     | NamespaceIntact
     | RestartAndRunAll
+    | Scorer
     | Solution
     | Stdout
     | Thumb
@@ -479,12 +584,14 @@ Check = (
 )
 FINDERS: dict[type[Any], Callable[[Any, ScoringContext], CheckFinding]] = {
     AnswerCheck: find_answer,
+    AnyOf: find_any,
     Assertion: find_assertion,
     DsevalQuestion: find_dseval,
     Figure: find_figure,
     File: find_file,
     Judge: find_judge,
     NamespaceIntact: find_namespace,
+    Scorer: find_scorer,
     Solution: find_solution,
     Stdout: find_stdout,
     Thumb: find_thumb,
@@ -498,7 +605,10 @@ BY_RECORD = (AnswerCheck, Judge, Stdout, Thumb)
 
 def needs_run(checks: tuple[Check, ...]) -> bool:
     """Whether some of them can only be made in a kernel in which the cells have run."""
-    return any(not isinstance(check, BY_RECORD) for check in checks)
+    return any(
+        needs_run(check.checks) if isinstance(check, AnyOf) else not isinstance(check, BY_RECORD)
+        for check in checks
+    )
 
 
 def score_all(checks: tuple[Check, ...], scene: ScoringContext) -> tuple[Score, ...]:
@@ -585,8 +695,8 @@ def _score(check: OwnCheck, sample: SampleRecord) -> Score:
         found = check(sample)
         if isinstance(found, Score):
             return found
-        value = 1.0 if found is None else float(found)
-        return Score("check", value, passed=value >= 1.0)
+        told = _finding(found)
+        return Score("check", told.value, passed=told.passed)
     except AssertionError as error:
         return Score("check", 0.0, passed=False, explanation=str(error) or "an assertion failed")
     except Exception as error:  # a check that crashes is an error, not a failure

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import heapq
 import importlib
+import pickle
 import tempfile
 import threading
 import time
@@ -12,10 +15,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from cellwright import errors
-from cellwright.assistants import Assistant
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.checks import needs_run, score_all
 from cellwright.bench.environments import (
@@ -39,7 +41,6 @@ from cellwright.installation import missing_extra
 from cellwright.kernels.gateway import Gateway
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
@@ -168,12 +169,16 @@ def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop:
     store, notebook = RunMemory(), MemoryNotebook()
     place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
     conversation = Conversation(replace(place, prices=known_prices(settings)))
-    request = RunRequest(
-        shown_prompt(item, own if job.suite.is_in_order else None),
-        Parameters(answerer.model),
+    asked = job.agent.request
+    tools = asked.assistant.tools if item.tools is None else item.tools
+    request = replace(
+        asked,
+        prompt=shown_prompt(item, own if job.suite.is_in_order else None),
+        parameters=replace(asked.parameters, model=answerer.model),
         files=tuple(item.files),
-        mode="auto",
-        assistant=Assistant("", tools=item.tools),
+        variables=item.mentions,
+        reads_mentions=False,  # ``@mean[number]`` is the form of an answer
+        assistant=replace(asked.assistant, tools=tools),
         limits=replace(item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)),
     )
     environment = RunEnvironment(
@@ -206,7 +211,14 @@ def _check_infrastructure(record: RunRecord) -> None:
 def _described(sample: SampleRecord, job: Job) -> SampleRecord:
     item = job.item
     task = SampleTask(
-        job.suite.name, item.index, item.session, item.step, job.epoch, item.group, item.family
+        job.suite.name,
+        item.index,
+        item.session,
+        item.step,
+        job.epoch,
+        item.group,
+        item.family,
+        item.metadata,
     )
     target = item.reference_answer or "\n\n".join(item.reference)
     return replace(
@@ -240,15 +252,23 @@ def _scored(sample: SampleRecord, item: Item, room: Room, rooms: Rooms) -> Sampl
 
 
 def _all_failed(item: Item, why: str) -> tuple[Score, ...]:
-    return tuple(
-        Score(check.score_name, 0.0, passed=False, explanation=why) for check in item.checks
+    return _weighted(
+        item, (Score(check.score_name, 0.0, False, explanation=why) for check in item.checks)
     )
+
+
+def _weighted(item: Item, scores: Iterable[Score]) -> tuple[Score, ...]:
+    """The scores of a sample's checks, each with the points that it counts."""
+    if not item.points:
+        return tuple(scores)
+    pairs = zip(scores, item.points, strict=True)
+    return tuple(replace(score, points=points) for score, points in pairs)
 
 
 def _looked_at(sample: SampleRecord, item: Item, room: Room, rooms: Rooms) -> SampleRecord:
     """The sample with its checks made in this room."""
     scene = RoomScene(room, rooms, item, str(sample.result), sample.cells)
-    scores = score_all(item.checks, scene)
+    scores = _weighted(item, score_all(item.checks, scene))
     changed = list(room.list_changed_works())
     env = {key: value for key, value in sample.env.items() if key != TAMPERING}
     return replace(sample, scores=scores, env={**env, TAMPERING: changed} if changed else env)
@@ -323,13 +343,82 @@ def _again(cell: SampleCell, item: Item, room: Room) -> SampleCell:
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2
 END_SECONDS = 30.0
+LOCAL_WORKERS = 2
+BATCH = 100
+"""So many samples are begun before it is looked whether others have ended."""
+
+
+class Ended(NamedTuple):
+    """A sample that is not under way any more."""
+
+    job: Job
+    result: SampleRecord | BaseException
+
+
+class Executor(Protocol):
+    """Where samples run; one thread begins them all and takes what they came to."""
+
+    def begin(self, jobs: Sequence[Job], stop: Stop) -> None:
+        """Begin these samples; it does not wait for them."""
+
+    def take(self, stop: Stop, seconds: float) -> list[Ended]:
+        """Those that have ended, once there are some or so much time has passed."""
+
+    def count_places(self) -> int:
+        """How many can run at a time where nobody says how many should."""
+
+    def abandon(self) -> list[Ended]:
+        """Let go of all; those that have ended."""
+
+
+class ThreadExecutor:
+    """Runs each sample on a thread of its own; ``Executor``.
+
+    Args:
+        attempt: Runs one.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._ended: Inbox[Ended] = Inbox()
+        self._threads: set[WorkerThread] = set()
+
+    def begin(self, jobs: Sequence[Job], stop: Stop) -> None:
+        """Begin these samples."""
+        self._threads = {thread for thread in self._threads if thread.is_alive()}
+        for job in jobs:
+            thread = WorkerThread(self._run, job, stop, name="sample")
+            self._threads.add(thread)
+            thread.start()
+
+    def take(self, stop: Stop, seconds: float) -> list[Ended]:
+        """Those that have ended."""
+        return self._ended.take_all(stop, seconds)
+
+    def count_places(self) -> int:
+        """As many as a small machine has cores for."""
+        return LOCAL_WORKERS
+
+    def abandon(self) -> list[Ended]:
+        """Wait for the threads, which their stop has ended; those that ended by themselves."""
+        until = time.monotonic() + END_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        return self._ended.take_all(Stop(), 0)
+
+    def _run(self, job: Job, stop: Stop) -> None:
+        try:
+            self._ended.put(Ended(job, self._attempt(job, stop)))
+        except BaseException as error:  # it belongs to whoever takes it
+            self._ended.put(Ended(job, error))
 
 
 @dataclass(frozen=True)
 class RunnerOptions:
     """How a benchmark is run."""
 
-    workers: int = 2
+    workers: int = 0
+    """How many samples run at a time; 0: as many as the executor has places for."""
     retry_limit: int = 2
     """How often a sample starts again after a failure of the infrastructure."""
     backoff_seconds: float = 1.0
@@ -377,6 +466,11 @@ class _Queue:
     def __bool__(self) -> bool:
         return bool(self._lines)
 
+    @property
+    def running(self) -> int:
+        """How many were taken and have not ended."""
+        return self.busy.total() // 2
+
     def take(self) -> Job | None:
         """The first job for whose agent and suite there is room."""
         heads = [(jobs[0], line) for line, jobs in self._lines.items() if self._fits(jobs[0][1])]
@@ -399,16 +493,29 @@ class _Queue:
         if job.suite.is_in_order and _line(job) in self._going:
             return False
         agent, suite = _places(job)
-        return self.busy[agent] < job.agent.concurrency and self.busy[suite] < job.suite.concurrency
+        limits = ((agent, job.agent.concurrency), (suite, job.suite.concurrency))
+        return all(not limit or self.busy[place] < limit for place, limit in limits)
+
+
+@dataclass(order=True)
+class _Retry:
+    """A sample that is begun again, and when."""
+
+    at: float
+    number: int
+    job: Job = field(compare=False)
 
 
 @dataclass
 class _State:
-    """What the workers share, under one lock."""
+    """How far a benchmark is."""
 
     waiting: _Queue
     progress: BenchProgress
-    broken: BaseException | None = None
+    retries: list[_Retry] = field(default_factory=list)
+    """A heap; their places are kept for them."""
+    failures: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """How often each sample under way could not be run."""
     unwritten: int = 0
     """Samples that ended and could not be written down."""
 
@@ -418,24 +525,22 @@ class Runner:
 
     Args:
         root: Folder of the results.
-        attempt: Runs one sample.
-        options: Threads and retries.
-        on_progress: Told whenever a sample has ended, and at every beat in which none has; from
-            any thread, one call at a time.
+        attempt: Runs one sample on a thread here; or what runs them elsewhere.
+        options: How many at a time, and retries.
+        on_progress: Told whenever a sample has ended, and at every beat in which none has.
     """
 
     def __init__(
         self,
         root: Path,
-        attempt: Attempt,
+        attempt: Attempt | Executor,
         options: RunnerOptions | None = None,
         on_progress: Callable[[BenchProgress], None] | None = None,
     ) -> None:
         self._root = root
-        self._attempt = attempt
+        self._executor = ThreadExecutor(attempt) if callable(attempt) else attempt
         self._options = options or RunnerOptions()
         self._on_progress = on_progress or (lambda progress: None)
-        self._changed = threading.Condition()
         self._files: dict[tuple[str, str], ResultFiles] = {}
         self._started = self._told_at = 0.0
 
@@ -451,109 +556,114 @@ class Runner:
         self._started = self._told_at = time.monotonic()
         queue = _Queue(jobs)
         state = _State(queue, BenchProgress(queue.total))
-        count = min(self._options.workers, queue.total)
-        threads = [WorkerThread(self._work, state, stop, name="sample") for _ in range(count)]
-        for thread in threads:
-            thread.start()
         try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(LOOK_SECONDS)
-                    if thread.is_alive():
-                        self._beat(state)
-        except BaseException:
-            stop.set()
-            self._wait_for(threads)
+            while self._begin(state, stop):
+                for ended in self._executor.take(stop, self._seconds_to_wait(state)):
+                    self._end(state, ended)
+                self._beat(state)
+        except BaseException as error:
+            stop.set("because the benchmark ended")
+            self._keep_ended(state)
+            if isinstance(error, OSError) and state.unwritten:
+                raise self._unwritten(state, error) from error
             raise
-        if isinstance(state.broken, OSError) and state.unwritten:
-            noun = "sample" if state.unwritten == 1 else "samples"
-            raise StoreError(
-                f"{state.unwritten} {noun} ended and cannot be written: {state.broken}. "
-                f"{state.progress.done} are on disk.",
-                hint=f"Make room, then: cellwright bench resume {self._root}",
-            ) from state.broken
-        if state.broken is not None:
-            raise state.broken
-        stop.check()
         return state.progress
 
-    @staticmethod
-    def _wait_for(threads: Sequence[threading.Thread]) -> None:
-        until = time.monotonic() + END_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
-
-    def _work(self, state: _State, stop: Stop) -> None:
-        while (job := self._next(state, stop)) is not None:
-            try:
-                self._finish(state, job, self._try(job, stop))
-            except RunCancelled:
-                return
-            except BaseException as error:  # our own fault, or a full disk: nothing more is begun
-                state.broken = state.broken or error
-                stop.set("because the benchmark failed")
-                return
-            finally:
-                with self._changed:
-                    state.waiting.leave(job)
-                    self._changed.notify_all()
-
-    def _next(self, state: _State, stop: Stop) -> Job | None:
-        """The next job; None when there are no more, or no more money."""
-        with self._changed, contextlib.suppress(RunCancelled):
-            while state.waiting and not self._is_spent(state.progress):
-                stop.check()
-                job = state.waiting.take()
-                if job is not None:
-                    return job
-                stop.wait_on(self._changed)
-        return None
+    def _begin(self, state: _State, stop: Stop) -> bool:
+        """Begin as many as there is room for; whether any are under way."""
+        stop.check()
+        jobs = []
+        while state.retries and state.retries[0].at <= time.monotonic():
+            jobs.append(heapq.heappop(state.retries).job)
+        places = self._options.workers or self._executor.count_places()
+        while len(jobs) < BATCH and state.waiting.running < places:
+            job = None if self._is_spent(state.progress) else state.waiting.take()
+            if job is None:
+                break
+            jobs.append(job)
+        if jobs:
+            self._executor.begin(jobs, stop)
+        return state.waiting.running > 0
 
     def _is_spent(self, progress: BenchProgress) -> bool:
         limit = self._options.cost_limit_dollars
         return limit is not None and progress.cost_dollars >= limit
 
-    def _try(self, job: Job, stop: Stop) -> SampleRecord | Failure:
-        """Run a job, again where the infrastructure failed and that may pass."""
-        attempts = 0
-        while True:
-            attempts += 1
-            try:
-                return replace(self._attempt(job, stop), retries=attempts - 1)
-            except InfrastructureError as error:
-                if not error.retryable or attempts > self._options.retry_limit:
-                    return Failure(job.item.index, job.epoch, error.word, str(error), attempts)
-                stop.wait(self._options.backoff_seconds * 2 ** (attempts - 1))
+    @staticmethod
+    def _seconds_to_wait(state: _State) -> float:
+        if not state.retries:
+            return LOOK_SECONDS
+        return min(LOOK_SECONDS, max(0.0, state.retries[0].at - time.monotonic()))
 
-    def _finish(self, state: _State, job: Job, ended: SampleRecord | Failure) -> None:
-        with self._changed:
-            files = self._results(job)
-        try:
-            self._write(files, ended)
-        except OSError:
-            with self._changed:
-                state.unwritten += 1
-            raise
-        with self._changed:
-            state.progress = self._advanced(state, ended)
-            self._tell(state)
+    def _end(self, state: _State, ended: Ended) -> None:
+        """Write down what came of a sample, or have it begun again.
 
-    def _write(self, files: ResultFiles, ended: SampleRecord | Failure) -> None:
+        Raises:
+            BaseException: What is not the sample's: our own fault, or a full disk.
+        """
+        job, result = ended
+        key = (*_places(job), job.id)
+        if isinstance(result, InfrastructureError):
+            state.failures[key] += 1
+            attempts = state.failures[key]
+            if result.retryable and attempts <= self._options.retry_limit:
+                at = time.monotonic() + self._options.backoff_seconds * 2 ** (attempts - 1)
+                heapq.heappush(state.retries, _Retry(at, state.failures.total(), job))
+                return
+            failure = Failure(job.item.index, job.epoch, result.word, str(result), attempts)
+            self._finish(state, job, failure)
+        elif isinstance(result, SampleRecord):
+            self._finish(state, job, replace(result, retries=state.failures[key]))
+        elif not isinstance(result, RunCancelled):
+            raise result
+        del state.failures[key]
+        state.waiting.leave(job)
+
+    def _keep_ended(self, state: _State) -> None:
+        """Write down what ended before all was stopped: it was paid for."""
+        for job, result in self._executor.abandon():
+            if isinstance(result, SampleRecord):
+                with contextlib.suppress(OSError):
+                    self._finish(state, job, result, writing_seconds=0.0)
+
+    def _unwritten(self, state: _State, error: OSError) -> StoreError:
+        noun = "sample" if state.unwritten == 1 else "samples"
+        return StoreError(
+            f"{state.unwritten} {noun} ended and cannot be written: {error}. "
+            f"{state.progress.done} are on disk.",
+            hint=f"Make room, then: cellwright bench resume {self._root}",
+        )
+
+    def _finish(
+        self,
+        state: _State,
+        job: Job,
+        ended: SampleRecord | Failure,
+        writing_seconds: float | None = None,
+    ) -> None:
+        files = self._results(job)
+
         def add() -> None:
             if isinstance(ended, Failure):
                 files.add_failure(ended)
             else:
                 files.add(ended)
 
-        retry(add, OSError, self._options.writing_seconds, LOOK_SECONDS)
+        seconds = self._options.writing_seconds if writing_seconds is None else writing_seconds
+        try:
+            retry(add, OSError, seconds, LOOK_SECONDS)
+        except OSError:
+            state.unwritten += 1
+            raise
+        state.progress = self._advanced(state, ended)
+        self._tell(state)
 
     def _beat(self, state: _State) -> None:
-        with self._changed:
-            if time.monotonic() - self._told_at < self._options.beat_seconds:
-                return
-            seconds, running = time.monotonic() - self._started, state.waiting.busy.total() // 2
-            state.progress = replace(state.progress, seconds=seconds, running=running)
-            self._tell(state)
+        if time.monotonic() - self._told_at < self._options.beat_seconds:
+            return
+        seconds = time.monotonic() - self._started
+        state.progress = replace(state.progress, seconds=seconds, running=state.waiting.running)
+        self._tell(state)
 
     def _tell(self, state: _State) -> None:
         self._told_at = time.monotonic()
@@ -563,7 +673,7 @@ class Runner:
         old = replace(
             state.progress,
             seconds=time.monotonic() - self._started,
-            running=state.waiting.busy.total() // 2 - 1,
+            running=state.waiting.running - 1,
         )
         if isinstance(ended, Failure):
             return replace(old, failures=old.failures + 1)
@@ -659,25 +769,20 @@ class Parcel:
     model: str
     replies: Answerer | None
     """What will be said; None: a model is to be asked."""
+    request: RunRequest
+    """How the agent is asked."""
     judge: str = ""
     """The model that checks ask; empty: none."""
     shared: SharedRates | None = None
     """How often models are asked from all samples together; None: as often as they answer."""
 
 
-def pack(job: Job, memory: SessionMemory | None = None) -> Parcel:
+def pack(job: Job) -> Parcel:
     """The job as it travels.
-
-    Args:
-        job: The sample.
-        memory: What the agent did earlier, where samples go on from one another.
 
     Raises:
         InfrastructureError: There is nothing that could be run.
     """
-    own = None
-    if memory is not None and job.suite.is_in_order:
-        own = memory.before(job.agent.name, job.epoch, job.item.session)
     try:
         answerer = job.agent.answerer(job.item, job.epoch)
         files = {name: path.read_bytes() for name, path in job.item.files.items()}
@@ -686,12 +791,13 @@ def pack(job: Job, memory: SessionMemory | None = None) -> Parcel:
     return Parcel(
         job.suite.name,
         job.suite.environ,
-        replace(job.item, prompt=shown_prompt(job.item, own), history=(), files={}),
+        replace(job.item, prompt=shown_prompt(job.item), history=(), files={}),
         files,
         job.epoch,
         job.agent.name,
         answerer.model,
         answerer if isinstance(answerer.lm, ReplayLM) else None,
+        job.agent.request,
     )
 
 
@@ -715,19 +821,23 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
         if known is not None:
             agent = Agent(parcel.agent, lambda item, epoch: known)
         assert agent is not None, "a sample for a model came without an agent"
-        yield Job(suite, item, replace(agent, name=parcel.agent), parcel.epoch)
+        agent = replace(agent, name=parcel.agent, request=parcel.request)
+        yield Job(suite, item, agent, parcel.epoch)
 
 
 # Samples on the workers of a Dask cluster; each that ends is recorded here, once.
 #
-# A sample whose worker dies is run again on another one by Dask itself; what the first had done of
-# it is recorded nowhere. After Ctrl-C, samples that are under way end on their workers and are not
-# looked at.
+# One thread begins them and takes what they came to, however many run at a time. A sample whose
+# worker dies is run again on another one by Dask itself; what the first had done of it is recorded
+# nowhere. After Ctrl-C, samples that are under way end on their workers and are not looked at.
 
 
 Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
 """Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""
 CONNECT_SECONDS = 20.0
+GATHER_SECONDS = 20.0
+"""A worker may be gone with what it had to give; the sample is then run once more."""
+COUNT_SECONDS = 2.0
 LOST = "NETWORK_ERROR"
 
 
@@ -762,27 +872,11 @@ class Cluster:
                 f"There is no Dask scheduler at {address!r}: {error}.",
                 hint="Start one with `dask scheduler`.",
             ) from error
-        self._memory = SessionMemory()
         self._shared = self._kept(rates) if rates and rates != Rates() else None
 
-    def thread_count(self) -> int:
-        """How many samples the workers can run at a time; at least one."""
-        threads: int = sum(self._client.nthreads().values())
-        return max(1, threads)
-
-    def attempts(
-        self, work: Work, equipment: Equipment, judge: str = ""
-    ) -> Callable[[Job, Stop], SampleRecord]:
-        """Runs one sample on whichever worker is free; ``judge`` is the model that checks ask."""
-
-        def attempt(job: Job, stop: Stop) -> SampleRecord:
-            parcel = replace(pack(job, self._memory), judge=judge, shared=self._shared)
-            sample = self._sent(work, (parcel, equipment), stop)
-            if job.suite.is_in_order:
-                self._memory.note(sample)
-            return sample
-
-        return attempt
+    def executor(self, work: Work, equipment: Equipment, judge: str = "") -> ClusterExecutor:
+        """Runs samples on whichever worker is free; ``judge`` is the model that checks ask."""
+        return ClusterExecutor(self._client, work, equipment, (judge, self._shared))
 
     def close(self) -> None:
         """Let go of the cluster; it stays."""
@@ -802,34 +896,119 @@ class Cluster:
             ) from error
         return SharedRates(uuid.uuid4().hex, rates)
 
-    def _sent(self, work: Work, what: tuple[Parcel, Equipment], stop: Stop) -> SampleRecord:
-        name = f"cellwright-{uuid.uuid4().hex}"
-        future = self._client.submit(work, *what, key=name, pure=False)
-        try:
-            found = _result(future, stop)
-        finally:
-            with contextlib.suppress(Exception):  # the scheduler may be gone
-                future.cancel()
-        if "failure" in found:
-            raise InfrastructureError(
-                found["failure"], found["text"], retryable=bool(found["retryable"])
-            )
-        return SampleRecord.from_dict(found["sample"])
 
+class ClusterExecutor:
+    """Runs samples on the workers of a cluster; ``Executor``.
 
-def _result(future: Any, stop: Stop) -> Mapping[str, Any]:
-    """What the worker made of it.
-
-    Raises:
-        InfrastructureError: No worker could.
-        RunCancelled: ``stop`` was set.
+    Args:
+        client: Of Dask.
+        work: Runs one on a worker.
+        equipment: Which kernels they run in.
+        services: The model that checks ask, and the rates that hold for all workers.
     """
-    ended: Inbox[None] = Inbox()
-    future.add_done_callback(lambda done: ended.put(None))
-    ended.take(stop)
+
+    def __init__(
+        self,
+        client: Any,
+        work: Work,
+        equipment: Equipment,
+        services: tuple[str, SharedRates | None] = ("", None),
+    ) -> None:
+        self._client = client
+        self._work = functools.partial(_run_payload, work)
+        self._equipment = equipment
+        self._judge, self._shared = services
+        self._done: Inbox[Any] = Inbox()
+        self._running: dict[str, tuple[Job, Any]] = {}
+        self._refused: list[Ended] = []
+        self._places, self._counted_at = 0, 0.0
+
+    def begin(self, jobs: Sequence[Job], stop: Stop) -> None:
+        """Hand these samples to the scheduler."""
+        if self._client.status not in ("running", "connecting"):
+            raise SetupError(
+                "The Dask scheduler is gone.", hint="Go on with another: cellwright bench resume"
+            )
+        payloads: dict[str, bytes] = {}
+        sent: dict[str, Job] = {}
+        for job in jobs:
+            try:
+                payload = self._payload(job)
+            except InfrastructureError as error:
+                self._refused.append(Ended(job, error))
+                continue
+            key = f"cellwright-{uuid.uuid4().hex}"
+            payloads[key], sent[key] = payload, job
+        if not sent:
+            return
+        futures = self._client.map(self._work, [*payloads.values()], key=[*payloads], pure=False)
+        for future in futures:
+            self._running[future.key] = (sent[future.key], future)
+            future.add_done_callback(self._done.put)
+
+    def take(self, stop: Stop, seconds: float) -> list[Ended]:
+        """Those that have ended, fetched together."""
+        refused, self._refused = self._refused, []
+        return [*refused, *self._fetch(self._done.take_all(stop, 0 if refused else seconds))]
+
+    def count_places(self) -> int:
+        """The workers' threads now, and some more: no worker waits for what we send next."""
+        if time.monotonic() - self._counted_at > COUNT_SECONDS:
+            threads = sum(self._client.nthreads().values())
+            self._places = max(1, threads + threads // 8)
+            self._counted_at = time.monotonic()
+        return self._places
+
+    def abandon(self) -> list[Ended]:
+        """Those that have ended; the others end on their workers, unseen."""
+        ended: list[Ended] = []
+        with contextlib.suppress(Exception):  # the scheduler may be gone
+            ended = self._fetch(self._done.take_all(Stop(), 0))
+            self._client.cancel([future for _, future in self._running.values()])
+        self._running.clear()
+        return ended
+
+    def _payload(self, job: Job) -> bytes:
+        parcel = replace(pack(job), judge=self._judge, shared=self._shared)
+        # Bytes: Dask would look through every part of a sample to give it a name.
+        dumps: Any = importlib.import_module("cloudpickle").dumps
+        payload: bytes = dumps((parcel, self._equipment))
+        return payload
+
+    def _fetch(self, futures: Sequence[Any]) -> list[Ended]:
+        futures = [future for future in futures if future.key in self._running]
+        finished = [future for future in futures if future.status == "finished"]
+        found: dict[str, Any] = {}
+        try:
+            gather = functools.partial(self._client.gather, asynchronous=True)
+            values = self._client.sync(gather, finished, callback_timeout=GATHER_SECONDS)
+            found = {future.key: value for future, value in zip(finished, values, strict=True)}
+        except Exception:  # a worker is gone with its result, and Dask runs the sample once more
+            for future in finished:
+                future.add_done_callback(self._done.put)
+            futures = [future for future in futures if future not in finished]
+        return [self._ended(future, found.get(future.key)) for future in futures]
+
+    def _ended(self, future: Any, found: Mapping[str, Any] | None) -> Ended:
+        job, _ = self._running.pop(future.key)
+        if found is None:
+            return Ended(job, _lost(future))
+        if "failure" in found:
+            is_retryable = bool(found["retryable"])
+            error = InfrastructureError(found["failure"], found["text"], retryable=is_retryable)
+            return Ended(job, error)
+        return Ended(job, SampleRecord.from_dict(found["sample"]))
+
+
+def _run_payload(work: Work, payload: bytes) -> Mapping[str, Any]:
+    """Run a sample that came to a worker."""
+    return work(*pickle.loads(payload))
+
+
+def _lost(future: Any) -> InfrastructureError:
+    """Why no worker could: all that had it died, or the worker's program raised."""
     try:
-        found: Mapping[str, Any] = future.result()
-    # Workers that died, a scheduler that is gone, whatever the worker's program raised.
-    except Exception as error:
-        raise InfrastructureError(LOST, f"{type(error).__name__}: {error}") from error
-    return found
+        error = future.exception(timeout=GATHER_SECONDS)
+    except Exception as cancelled:
+        error = cancelled
+    return InfrastructureError(LOST, f"{type(error).__name__}: {error}")

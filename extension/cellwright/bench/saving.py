@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.suites.folder import read_item
+from cellwright.context.assemble import mentioned_names
 from cellwright.errors import SetupError
+from cellwright.exports.sample import CANARY
+from cellwright.record.messages import text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.text.redaction import Redactor
 
@@ -69,6 +72,7 @@ def save_sample(
     document = {
         "prompt": record.prompt,
         "setup": list(record.start_executed),
+        "mentions": list(_mentioned(record)),
         "files": sorted(files),
         "checks": asserted,
         "reference": list(code),
@@ -76,6 +80,14 @@ def save_sample(
     }
     _write(path, {key: value for key, value in document.items() if value})
     return SavedSample(path, tuple(sorted(files)))
+
+
+def _mentioned(record: RunRecord) -> Iterator[str]:
+    """The variables that the prompt names as ``@name`` and the model was told of."""
+    told = "\n".join(text_of(message) for message in record.messages)
+    for name in mentioned_names(record.prompt):
+        if f"\n@{name}: " in told:
+            yield name
 
 
 def write_assertion(check: str) -> str:
@@ -203,7 +215,7 @@ def _write(path: Path, document: Mapping[str, Any]) -> None:
     Dumper.add_representer(str, as_block)
     text = yaml.dump(dict(document), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(f"# {CANARY}\n{text}", encoding="utf-8")
     try:
         read_item(path)
     except SetupError:

@@ -1,24 +1,31 @@
 """Numbers about scores: never a mean alone, and epochs reduced to one number.
 
-Sources: Wilson 1927 for the interval of a share; Chen et al. 2021 (arXiv 2107.03374) for pass@k;
-Yao et al. 2024 (arXiv 2406.12045) for pass^k.
+Sources: Wilson 1927 for the interval of a share of samples that stand alone; Agresti and Coull 1998
+and Agresti and Caffo 2000 for the invented families at the ends of the range; Liang and Zeger 1986
+for the error of samples that vary together, with Student's t as Cameron and Miller 2015 advise for
+few families; Holm 1979 for several comparisons; Miller 2024 (arXiv 2411.00640) for what of the
+error comes from running once; Chen et al. 2021 (arXiv 2107.03374) for pass@k; Yao et al. 2024
+(arXiv 2406.12045) for pass^k. ``tests/bench/test_statistics.py`` holds the intervals against
+simulated benchmarks of which the truth is known.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Protocol
 
 NORMAL_95 = 1.959963984540054
-RESAMPLES = 2_000
-LOWER, UPPER = 0.025, 0.975
-MANY_FAMILIES = 400
-"""From so many on the bootstrap and the normal interval agree, and the bootstrap takes seconds."""
+NORMAL_80 = 0.8416212335729143
+SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+"""Between what values of this kind lie."""
+ALL_BUT_NORMAL = 2_000
+"""Degrees of freedom from which Student's t and the normal curve agree to three digits."""
+
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Estimate:
     low: float
     high: float
     method: str
-    """``wilson``, ``clustered bootstrap``, ``clustered normal`` or ``none``."""
+    """``wilson``, ``clustered t`` or ``none``."""
     count: int
 
 
@@ -53,7 +60,19 @@ class Comparison:
     worse: int
     equal: int
     p_value: float
-    """Two-sided sign test over the samples that differ (McNemar's exact test for pass and fail)."""
+    """Two-sided, of the test whose interval ``difference`` has: below 0.05 where 0 is outside."""
+    detectable: float
+    """The smallest difference that samples like these would show in four of five tries."""
+
+
+@dataclass(frozen=True)
+class Variance:
+    """Why scores differ: between samples, and when one sample runs again."""
+
+    between: float
+    within: float
+    rerun_error: float
+    """The standard error of the mean that comes from running again alone: the samples stay."""
 
 
 def mean(values: Iterable[float]) -> float:
@@ -99,42 +118,57 @@ def wilson(passed: float, total: int) -> Estimate:
     return Estimate(share, min(low, share), max(high, share), "wilson", total)
 
 
-def bootstrap(observations: Sequence[Observation], seed: int = 0) -> Estimate:
-    """The mean with a bootstrap interval that draws whole families.
+@dataclass(frozen=True)
+class _Spread:
+    """Where a mean is thought to lie, and how sure that is."""
+
+    centre: float
+    error: float
+    freedom: int
+
+
+def _spread(observations: Sequence[Observation], limits: Range | None) -> _Spread | None:
+    """What families that vary together tell; None: of fewer than two, nothing.
 
     Args:
         observations: The scores.
-        seed: Gives the same interval for the same scores.
+        limits: Between what every value lies. At both ends a family of the usual size is invented,
+            so that the interval does not collapse where all agree.
     """
-    value = mean(seen.value for seen in observations)
     families = _families(observations)
     if len(families) < 2:
-        return Estimate(value, value, value, "none", len(observations))
-    generator, drawn = random.Random(seed), []
-    for _ in range(RESAMPLES):
-        picked = generator.choices(families, k=len(families))
-        drawn.append(sum(total for total, _ in picked) / sum(count for _, count in picked))
-    drawn.sort()
-    low, high = (drawn[min(int(q * RESAMPLES), RESAMPLES - 1)] for q in (LOWER, UPPER))
-    return Estimate(
-        value, min(low, value), max(high, value), "clustered bootstrap", len(observations)
-    )
+        return None
+    usual = len(observations) / len(families)
+    invented = [(end * usual, usual) for end in limits or ()]
+    both = [*families, *invented]
+    size = math.fsum(count for _, count in both)
+    centre = math.fsum(total for total, _ in both) / size
+    squares = math.fsum((total - centre * count) ** 2 for total, count in both)
+    error = math.sqrt(squares * len(both) / (len(both) - 1)) / size
+    return _Spread(centre, error, len(families) - 1)
 
 
-def clustered(observations: Sequence[Observation]) -> Estimate:
-    """The mean with an interval that takes into account that families vary together."""
-    families = _families(observations)
-    if len(families) < MANY_FAMILIES:
-        return bootstrap(observations)
+def clustered(observations: Sequence[Observation], limits: Range | None = None) -> Estimate:
+    """The mean with an interval that takes into account that families vary together.
+
+    Args:
+        observations: The scores.
+        limits: Between what every value lies; None: anywhere, as seconds and dollars do.
+    """
     value, count = mean(seen.value for seen in observations), len(observations)
-    squares = math.fsum((total - value * size) ** 2 for total, size in families)
-    half = NORMAL_95 * math.sqrt(squares * len(families) / (len(families) - 1)) / count
-    return Estimate(value, value - half, value + half, "clustered normal", count)
+    lowest, highest = limits or (-math.inf, math.inf)
+    spread = _spread(observations, limits)
+    if spread is None:
+        low, high = limits or (value, value)
+        return Estimate(value, low, high, "none", count)
+    half = _t_quantile(spread.freedom) * spread.error
+    low, high = max(lowest, spread.centre - half), min(highest, spread.centre + half)
+    return Estimate(value, min(low, value), max(high, value), "clustered t", count)
 
 
-def _families(observations: Iterable[Observation]) -> list[tuple[float, int]]:
+def _families(observations: Iterable[Observation]) -> list[tuple[float, float]]:
     """Of each family the sum and the number of its values."""
-    sums: dict[Hashable, tuple[float, int]] = {}
+    sums: dict[Hashable, tuple[float, float]] = {}
     for seen in observations:
         total, count = sums.get(seen.family, (0.0, 0))
         sums[seen.family] = (total + seen.value, count + 1)
@@ -142,45 +176,121 @@ def _families(observations: Iterable[Observation]) -> list[tuple[float, int]]:
 
 
 def estimate(observations: Sequence[Observation]) -> Estimate:
-    """The mean with the interval that fits: Wilson's where every sample stands alone."""
-    families = {seen.family for seen in observations}
-    is_share = all(seen.value in (0.0, 1.0) for seen in observations)
-    if is_share and (len(families) == len(observations) or len(families) < 2):
-        return wilson(math.fsum(seen.value for seen in observations), len(observations))
-    found = clustered(observations)
-    if not is_share:
-        return found
-    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    """The mean share of samples with the interval that fits.
+
+    The epochs of a sample are its mean first, so that one with more epochs counts no more. Wilson's
+    interval is that of samples which stand alone and pass or do not; where all are of one family,
+    they stand alone in it.
+
+    Args:
+        observations: Values from 0 to 1; several of a sample are its epochs.
+    """
+    samples = mean_of_epochs(observations)
+    if len({seen.family for seen in samples}) < 2:
+        samples = [replace(seen, family=seen.sample) for seen in samples]
+    stand_alone = len({seen.family for seen in samples}) == len(samples)
+    if stand_alone and all(seen.value in SHARE for seen in samples):
+        found = wilson(math.fsum(seen.value for seen in samples), len(samples))
+    else:
+        found = clustered(samples, SHARE)
+    return replace(found, count=len(observations))
+
+
+def mean_of_epochs(observations: Iterable[Observation]) -> list[Observation]:
+    """One observation of each sample."""
+    return [
+        replace(some[0], value=mean(seen.value for seen in some))
+        for some in _by_sample(observations).values()
+    ]
+
+
+def _by_sample(observations: Iterable[Observation]) -> dict[Hashable, list[Observation]]:
+    found: dict[Hashable, list[Observation]] = {}
+    for seen in observations:
+        found.setdefault(seen.sample, []).append(seen)
+    return found
+
+
+def variance_of(observations: Iterable[Observation]) -> Variance | None:
+    """Where scores differ; None: no sample ran twice, or there is one sample.
+
+    Args:
+        observations: Several of a sample are its epochs; their numbers may differ.
+    """
+    tries = [[seen.value for seen in some] for some in _by_sample(observations).values()]
+    freedom = sum(len(some) - 1 for some in tries)
+    if len(tries) < 2 or not freedom:
+        return None
+    within = math.fsum(_squares(some) for some in tries) / freedom
+    of_means = math.fsum(within / len(some) for some in tries) / len(tries)
+    between = _squares([mean(some) for some in tries]) / (len(tries) - 1) - of_means
+    return Variance(max(0.0, between), within, math.sqrt(of_means / len(tries)))
+
+
+def _squares(values: Sequence[float]) -> float:
+    middle = mean(values)
+    return math.fsum((value - middle) ** 2 for value in values)
 
 
 def compare_paired(
     first: Mapping[Hashable, Observation], second: Mapping[Hashable, Observation]
 ) -> Comparison:
-    """The second against the first, sample by sample.
+    """The second against the first, sample by sample; interval and p-value are of one test.
 
     Args:
         first: By sample; what only one of the two has is left out.
         second: The same.
     """
-    shared = [sample for sample in first if sample in second]
     differences = [
-        Observation(key, first[key].family, second[key].value - first[key].value) for key in shared
+        replace(seen, value=second[key].value - seen.value)
+        for key, seen in first.items()
+        if key in second
     ]
     better = sum(seen.value > 0 for seen in differences)
     worse = sum(seen.value < 0 for seen in differences)
-    return Comparison(
-        clustered(differences),
-        better,
-        worse,
-        len(differences) - better - worse,
-        _sign_test(better, worse),
-    )
+    difference = clustered(differences, DIFFERENCE)
+    spread = _spread(differences, DIFFERENCE)
+    p_value, detectable = 1.0, 1.0
+    if spread is not None:
+        p_value = _t_tails(abs(spread.centre) / spread.error, spread.freedom)
+        needed = (_t_quantile(spread.freedom) + NORMAL_80) * spread.error
+        detectable = min(1.0, needed)
+    equal = len(differences) - better - worse
+    return Comparison(difference, better, worse, equal, p_value, detectable)
 
 
-def _sign_test(better: int, worse: int) -> float:
-    total, fewer = better + worse, min(better, worse)
-    tail = sum(math.comb(total, number) for number in range(fewer + 1))
-    return min(1.0, float(2 * tail / 2**total))
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
+    """Each p-value as it stands among several comparisons, by Holm's rule."""
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def _t_tails(value: float, freedom: int) -> float:
+    """How often Student's t is further from 0 than this; Abramowitz and Stegun 26.7.3 and .4."""
+    if freedom >= ALL_BUT_NORMAL:
+        return math.erfc(value / math.sqrt(2))
+    angle = math.atan2(value, math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = freedom % 2 == 1
+    term = total = 0.0 if freedom == 1 else cosine if is_odd else 1.0
+    for step in range(2 + is_odd, freedom - 1, 2):
+        term *= cosine**2 * (step - 1) / step
+        total += term
+    inside = 2 / math.pi * (angle + sine * total) if is_odd else sine * total
+    return min(1.0, max(0.0, 1.0 - inside))
+
+
+@lru_cache(maxsize=256)
+def _t_quantile(freedom: int) -> float:
+    """What Student's t exceeds in either direction once in twenty."""
+    low, high = 1.0, 13.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _t_tails(middle, freedom) > 0.05 else (low, middle)
+    return high
 
 
 # The epochs of a sample as one number, in several ways, each with its interval over the samples.
@@ -262,10 +372,9 @@ def reduce_epochs(
 
 
 def _over_samples(tries: Mapping[Hashable, Sequence[Observation]], reducer: Reducer) -> Estimate:
-    found = estimate(
+    return estimate(
         [
             Observation(key, some[0].family, reducer([seen.value for seen in some]))
             for key, some in tries.items()
         ]
     )
-    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))

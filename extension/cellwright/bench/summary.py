@@ -12,10 +12,12 @@ from cellwright.bench.statistics import (
     Comparison,
     Estimate,
     Observation,
+    Variance,
     compare_paired,
     estimate,
-    mean,
+    mean_of_epochs,
     reduce_epochs,
+    variance_of,
 )
 from cellwright.exports.sample import SampleRecord
 from cellwright.record.values import to_dict
@@ -59,6 +61,8 @@ class SuiteSummary:
     epochs: int = 1
     at_k: dict[str, Estimate] = field(default_factory=dict)
     """The epochs of each sample as one number, by the names of ``reducers``."""
+    variance: Variance | None = None
+    """None: no sample ran twice."""
     cost_dollars: float | None = None
     seconds: float = 0.0
     not_passed: tuple[str, ...] = ()
@@ -140,6 +144,7 @@ def summarise(
         failures=failures or {},
         epochs=max((outcome.epoch for outcome in found), default=1),
         at_k=_at_k(found),
+        variance=variance_of(_observations(found)),
         cost_dollars=sum(costs) if costs else None,
         seconds=sum(outcome.seconds for outcome in found),
         not_passed=tuple(lost[:LISTED]),
@@ -153,15 +158,13 @@ def _group(found: list[Outcome]) -> dict[str, Any]:
 
 
 def _observations(found: Iterable[Outcome]) -> list[Observation]:
-    return [
-        Observation((o.index, o.epoch), o.family or repr(o.index), float(o.passed)) for o in found
-    ]
+    return [Observation(o.index, o.family or repr(o.index), float(o.passed)) for o in found]
 
 
 def _at_k(found: list[Outcome]) -> dict[str, Estimate]:
     tries: dict[Hashable, list[Observation]] = {}
-    for outcome, seen in zip(found, _observations(found), strict=True):
-        tries.setdefault(repr(outcome.index), []).append(seen)
+    for seen in _observations(found):
+        tries.setdefault(seen.sample, []).append(seen)
     return reduce_epochs(tries)
 
 
@@ -186,10 +189,4 @@ def compared(first: list[Outcome], second: list[Outcome]) -> dict[str, Any]:
 
 def _by_sample(found: list[Outcome]) -> dict[Hashable, Observation]:
     """Each sample's mean over its epochs."""
-    values: dict[Hashable, list[Outcome]] = {}
-    for outcome in found:
-        values.setdefault(outcome.index, []).append(outcome)
-    return {
-        index: Observation(index, some[0].family or index, mean(float(o.passed) for o in some))
-        for index, some in values.items()
-    }
+    return {seen.sample: seen for seen in mean_of_epochs(_observations(found))}

@@ -151,6 +151,7 @@ def run(invocation: Invocation) -> int:
         limits=_limits(invocation),
         given=dict(options.var),
         tells_time=invocation.settings.message_times,
+        installable=tuple(options.allow_install),
     )
     ended = _ask(invocation, request, notebook, folder)
     if target is not None:

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
 from cellwright.bench.judge_check import Judging, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
 from cellwright.bench.runner import (
-    Attempt,
     BenchProgress,
     Cluster,
     Equipment,
+    Executor,
     InfrastructureError,
     Job,
     Laboratory,
@@ -31,12 +32,14 @@ from cellwright.bench.runner import (
     Runner,
     RunnerOptions,
     SessionMemory,
+    ThreadExecutor,
     attempt,
     equipped,
     pending,
     unpacked,
 )
 from cellwright.bench.suites import Suite
+from cellwright.bench.suites.inspect_logs import PREFIX
 from cellwright.bench.suites.opening import open_suite, public_suites
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
@@ -46,11 +49,13 @@ from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.kernels.gateway import Gateway
 from cellwright.kernels.provisioner import MODULES
 from cellwright.llm.keys import load_settings
-from cellwright.record.messages import Parameters
+from cellwright.record.messages import Parameters, fill_parameters
 from cellwright.record.values import from_dict, to_dict
+from cellwright.session.composer import AssistantChoice, choose_assistant, with_assistant
 from cellwright.session.prices import known_prices
+from cellwright.session.questions import RunRequest
 from cellwright.session.services import Service, ServiceCache, check_budget, open_service
-from cellwright.settings import Limits
+from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop
 
 # What a benchmark runs, written down beside its results, so that it can be gone on with.
@@ -93,6 +98,15 @@ class BenchPlan:
     """For a task of AgentBench: its checkout, or the address of a controller."""
     containers: tuple[str, ...] = ()
     """What stands in for containers of such a task, ``IMAGE=HOST:PORT``."""
+    mode: Mode = "auto"
+    adapter: str = ""
+    """How models are talked with at first; empty: as is set."""
+    assistant: str = ""
+    """As whom they answer; empty: as nobody."""
+    effort: str = ""
+    """How much they think; empty: as they usually do."""
+    allow_install: tuple[str, ...] = ()
+    """Packages that they may install."""
 
     @property
     def kernel_choice(self) -> InterpreterChoice:
@@ -103,7 +117,7 @@ class BenchPlan:
 def plan_of(options: argparse.Namespace) -> BenchPlan:
     """The plan that the options of ``bench run`` mean."""
     return BenchPlan(
-        suite=options.suite if options.suite in public_suites() else _absolute(options.suite),
+        suite=_absolute_suite(options.suite),
         data=_absolute(options.data),
         agents=tuple(_absolute_agent(name) for name in options.agent),
         models=tuple(options.model),
@@ -120,6 +134,11 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         judge=options.judge or "",
         tasks=_absolute(options.tasks),
         containers=tuple(options.container),
+        mode=options.mode,
+        adapter=options.adapter or "",
+        assistant=options.assistant,
+        effort=options.effort or "",
+        allow_install=tuple(options.allow_install),
     )
 
 
@@ -201,6 +220,12 @@ def _limits(options: argparse.Namespace) -> dict[str, float]:
 def _absolute(name: str | None) -> str:
     """A file or folder as it is found from anywhere; another name as it is."""
     return str(Path(name).resolve()) if name and Path(name).exists() else name or ""
+
+
+def _absolute_suite(name: str) -> str:
+    if name.startswith(PREFIX):
+        return PREFIX + _absolute(name.removeprefix(PREFIX))
+    return name if name in public_suites() else _absolute(name)
 
 
 def _absolute_agent(name: str) -> str:
@@ -356,7 +381,6 @@ def _row(summary: SuiteSummary) -> list[str]:
 
 
 NOTE_SECONDS = 2.0
-LOCAL_WORKERS = 2
 
 
 @contextlib.contextmanager
@@ -411,18 +435,11 @@ def make_rates(invocation: Invocation) -> Rates:
     return Rates(options.requests_per_minute, options.tokens_per_minute)
 
 
-@dataclass(frozen=True)
-class _Executor:
-    """Where samples are run."""
-
-    attempt: Attempt
-    workers: int
-
-
 @contextlib.contextmanager
 def _executor(
     invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces
-) -> Iterator[_Executor]:
+) -> Iterator[Executor]:
+    """Where samples are run."""
     options = invocation.options
     if options.executor == "dask" and suite.is_in_order:
         raise SetupError(
@@ -432,17 +449,14 @@ def _executor(
     if options.executor == "dask":
         cluster = Cluster(options.scheduler or "", make_rates(invocation))
         with contextlib.closing(cluster):
-            work = cluster.attempts(run_parcel, _equipment(plan), plan.judge)
-            yield _Executor(work, options.jobs or cluster.thread_count())
+            yield cluster.executor(run_parcel, _equipment(plan), plan.judge)
         return
     if options.scheduler:
         raise SetupError(
             f"--scheduler {options.scheduler!r} is of no use here.", hint="Add --executor dask."
         )
     with open_laboratory(invocation, plan, suite, root, paces) as laboratory:
-        yield _Executor(
-            lambda job, stop: attempt(job, laboratory, stop), options.jobs or LOCAL_WORKERS
-        )
+        yield ThreadExecutor(lambda job, stop: attempt(job, laboratory, stop))
 
 
 def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
@@ -463,8 +477,8 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         invocation.console.note(f"{len(left)} of {count} samples to run · {root}")
         spent = _spent(root, suite, agents) if options.total_budget else 0.0
         budget = None if options.total_budget is None else options.total_budget - spent
-        wanted = RunnerOptions(executor.workers, options.retries, cost_limit_dollars=budget)
-        runner = Runner(root, executor.attempt, wanted, Shower(invocation))
+        wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=budget)
+        runner = Runner(root, executor, wanted, Shower(invocation))
         with tell_how_to_go_on(invocation, root), stopping(stop):
             ended = runner.run(left, stop)
         if ended.done + ended.failures < ended.total:
@@ -537,9 +551,11 @@ def open_agents(
     invocation: Invocation, plan: BenchPlan, suite: Suite, paces: Paces
 ) -> Iterator[list[Agent]]:
     """Who answers."""
+    request = request_of(plan, invocation.settings)
+    usual = request.assistant.model
     with contextlib.closing(ServiceCache()) as services:
         agents = [open_agent(name) for name in dict.fromkeys(plan.agents)]
-        for model in dict.fromkeys(plan.models) or (("",) if not agents else ()):
+        for model in dict.fromkeys(plan.models) or ((usual,) if not agents else ()):
             service = services.get(invocation.settings, model)
             if service.notice:
                 told = f"cellwright: {service.notice} {service.notice_action}"
@@ -547,7 +563,29 @@ def open_agents(
             _check_budgets(invocation, suite, service)
             lm = paces.paced(service.lm, service.model)
             agents.append(model_agent(lm, service.model, service.base_url, is_free=service.is_free))
-        yield _distinct(agents)
+        yield [replace(agent, request=request) for agent in _distinct(agents)]
+
+
+def request_of(plan: BenchPlan, settings: Settings) -> RunRequest:
+    """How models are asked; what an assistant says counts as elsewhere.
+
+    Raises:
+        SetupError: There is no such assistant.
+    """
+    request = RunRequest(
+        "",
+        fill_parameters(Parameters(""), {"reasoning_effort": plan.effort or None}),
+        mode=plan.mode,
+        adapter=plan.adapter,
+        assistant_name=plan.assistant,
+        installable=plan.allow_install,
+    )
+    if not plan.assistant:
+        return request
+    listed = list_assistants(project_folders(Path.cwd()), settings.home)
+    chosen = choose_assistant(request, AssistantChoice(listed))
+    asked = with_assistant(request, chosen)
+    return replace(asked, adapter=plan.adapter or asked.adapter)
 
 
 def _check_budgets(invocation: Invocation, suite: Suite, service: Service) -> None:

@@ -33,7 +33,6 @@ from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.bench_running import (
     AGENTBENCH,
     CONFIG,
-    LOCAL_WORKERS,
     SHOWN,
     BenchPlan,
     Shower,
@@ -103,6 +102,7 @@ def _check(plan: BenchPlan, invocation: Invocation) -> None:
     given = [
         *(f"--{name}" for name in ("gateway_url", "judge", "data") if getattr(plan, name)),
         *(f"the limit {name}" for name in plan.limits),
+        *(f"--{name}" for name in ("adapter", "assistant", "effort") if getattr(plan, name)),
         *(["--executor dask"] if invocation.options.executor == "dask" else []),
     ]
     if given:
@@ -133,12 +133,13 @@ def _carry_out(
         ]
         left = pending(root, jobs)
         invocation.console.note(f"{len(left)} of {len(jobs)} samples to run · {root}")
-        workers = options.jobs or min(LOCAL_WORKERS, suite.concurrency)
 
         def attempt(job: Job, stop: Stop) -> Any:
             return run_foreign_sample(client, job, stop, price_for(job.agent.name, prices))
 
-        wanted = RunnerOptions(workers, options.retries, cost_limit_dollars=options.total_budget)
+        wanted = RunnerOptions(
+            options.jobs or 0, options.retries, cost_limit_dollars=options.total_budget
+        )
         runner = Runner(root, attempt, wanted, Shower(invocation))
         with tell_how_to_go_on(invocation, root), stopping(stop):
             runner.run(left, stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import time
@@ -16,25 +15,34 @@ from cellwright.bench.checks import load_check, scored_by
 from cellwright.bench.environments import SetupFailedError
 from cellwright.bench.grading_cells import material_of, with_cells
 from cellwright.bench.judge_check import with_thumb
+from cellwright.bench.leaderboard import Entry, leaderboard_page, rank_all
+from cellwright.bench.near_copies import near_copies
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
 from cellwright.bench.runner import BenchProgress, Laboratory, rescored
+from cellwright.bench.statistics import adjust_p_values
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.summary import compared, outcomes, summary_of
+from cellwright.bench.suites.inspect_logs import PREFIX, read_log, samples_of
+from cellwright.bench.suites.opening import open_suite
+from cellwright.bench.summary import Outcome, compared, outcomes, summary_of
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.bench_running import (
     CONFIG,
+    BenchPlan,
     Shower,
     chosen_suite,
     open_laboratory,
     read_plan,
     report,
+    write_plan,
 )
 from cellwright.commands.bench_starting import resume, run
 from cellwright.commands.records import make_redactor
+from cellwright.commands.terminal import table
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.formats import FolderOptions, export_samples
 from cellwright.exports.notebook import RunMaterial
 from cellwright.exports.sample import SampleRecord
+from cellwright.record.values import to_dict
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
 
@@ -68,10 +76,30 @@ def rescore(invocation: Invocation) -> int:
             _rewrite(invocation, ResultFiles(root, agent, suite.name), again)
     if strangers:
         invocation.console.complain(
-            f"cellwright: {len(strangers)} samples are no longer in the suite and keep their "
+            f"cellwright: {len(strangers)} samples have no checks in the suite and keep their "
             f"scores, such as {strangers[0]!r}."
         )
     return report(invocation, root, suite.name, agents)
+
+
+def import_log(invocation: Invocation) -> int:
+    """Read a log of Inspect as the results of a benchmark."""
+    options = invocation.options
+    log = read_log(Path(options.log))
+    root = Path(options.output or f"runs/{log.path.stem}")
+    if (root / CONFIG).exists():
+        raise SetupError(
+            f"{str(root)!r} holds a benchmark already.", hint="Name another folder: -o"
+        )
+    epochs = max(int(sample.get("epoch", 1)) for sample in log.samples)
+    source = f"{PREFIX}{log.path.resolve()}"
+    write_plan(root, BenchPlan(source, models=(log.model,), epochs=epochs))
+    redactor, agents = make_redactor(invocation.settings), dict[str, ResultFiles]()
+    for sample in samples_of(log):
+        agent = sample.agent or log.model
+        files = agents.setdefault(agent, ResultFiles(root, agent, log.task))
+        files.add(redactor.event(sample))
+    return report(invocation, root, log.task, list(agents))
 
 
 def _agents_in(root: Path, suite: str) -> list[str]:
@@ -123,7 +151,7 @@ def _anew(suite: Suite, laboratory: Laboratory, strangers: list[str]) -> Again:
 
     def again(sample: SampleRecord) -> SampleRecord:
         item = items.get(repr(sample.task.index))
-        if item is None:
+        if item is None or not item.checks:
             strangers.append(sample.id)
             return sample
         try:
@@ -135,21 +163,33 @@ def _anew(suite: Suite, laboratory: Laboratory, strangers: list[str]) -> Again:
 
 
 def compare(invocation: Invocation) -> int:
-    """Hold two results together, sample by sample."""
+    """Hold results against the first of them, sample by sample."""
     options = invocation.options
-    first, second = (outcomes(_files_at(Path(name))) for name in (options.first, options.second))
-    document = compared(first, second)
-    if not document["shared"]:
-        raise SetupError(
-            f"{options.first!r} and {options.second!r} have no sample in common.",
-            hint="Name two results of one suite.",
-        )
-    invocation.console.result(document, "\n".join(_compared_lines(document, options)))
+    first = outcomes(_files_at(Path(options.first)))
+    documents = [_compared_to(first, options.first, name) for name in options.others]
+    adjusted = adjust_p_values([document["p_value"] for document in documents])
+    for document, p_value in zip(documents, adjusted, strict=True):
+        document["p_adjusted"] = p_value
+    told = documents[0] if len(documents) == 1 else {"comparisons": documents}
+    parts = ["\n".join(_compared_lines(each, len(documents))) for each in documents]
+    invocation.console.result(told, "\n\n".join(parts))
     return COMPLETED
 
 
-def _compared_lines(document: Mapping[str, Any], options: argparse.Namespace) -> Iterator[str]:
+def _compared_to(first: list[Outcome], baseline: str, other: str) -> dict[str, Any]:
+    document = compared(first, outcomes(_files_at(Path(other))))
+    if not document["shared"]:
+        raise SetupError(
+            f"{baseline!r} and {other!r} have no sample in common.",
+            hint="Name results of one suite.",
+        )
+    return {"baseline": baseline, "result": other, **document}
+
+
+def _compared_lines(document: Mapping[str, Any], count: int) -> Iterator[str]:
     difference, changed = document["difference"], document["changed"]
+    if count > 1:
+        yield f"{document['result']} against {document['baseline']}"
     yield (
         f"{document['shared']} samples in both: {document['better']} better, "
         f"{document['worse']} worse, {document['equal']} equal"
@@ -157,12 +197,14 @@ def _compared_lines(document: Mapping[str, Any], options: argparse.Namespace) ->
     yield (
         f"difference {difference['value']:+.1%} (95 %: {difference['low']:+.1%} to "
         f"{difference['high']:+.1%}), p = {document['p_value']:.3g}"
+        + (f", {document['p_adjusted']:.3g} as one of {count} (Holm)" if count > 1 else "")
     )
+    yield f"as many samples show differences from {document['detectable']:.1%} on"
     for entry in changed[:SHOWN]:
         yield f"{entry['index']}: {entry['first']:g} → {entry['second']:g}"
     if len(changed) > SHOWN:
         yield f"… and {len(changed) - SHOWN} more; --json has them all"
-    for which, name in (("first", options.first), ("second", options.second)):
+    for which, name in (("first", document["baseline"]), ("second", document["result"])):
         if document[f"only_{which}"]:
             yield f"{document[f'only_{which}']} only in {name}, left out"
 
@@ -184,6 +226,93 @@ def _files_at(path: Path) -> ResultFiles:
         )
     named = ", ".join(str(runs.parent) for runs in found[:SHOWN_PLACES])
     raise SetupError(f"There are {len(found)} results in {str(path)!r}.", hint=f"Name one: {named}")
+
+
+# ``cellwright bench near-copies``: whether samples are really several, and really new.
+
+
+def find_near_copies(invocation: Invocation) -> int:
+    """List samples that are nearly the same, or stand in texts that an agent may know."""
+    options = invocation.options
+    suite = open_suite(options.suite, Path(options.data) if options.data else None)
+    prompts = {str(item.index): item.prompt for item in suite.items}
+    answers = {
+        f"{item.index}'s answer": "\n".join(item.reference)
+        for item in suite.items
+        if item.reference and options.places
+    }
+    families = {str(item.index): item.family or str(item.index) for item in suite.items}
+    places = [Path(place).expanduser() for place in options.places]
+    missing = [place for place in places if not place.exists()]
+    if missing:
+        raise SetupError(f"There is no {str(missing[0])!r}.", hint="Name a file or a folder.")
+    found = [
+        *(
+            copy
+            for copy in near_copies(prompts, places)
+            # Samples of one family are said to be alike.
+            if families[copy.sample] != families.get(copy.other)
+        ),
+        *(copy for copy in near_copies(answers, places) if copy.other not in answers),
+    ]
+    rows = [[copy.sample, copy.other, f"{copy.share:.0%}"] for copy in found]
+    shown = table(("SAMPLE", "IS IN", "<SHARE>"), rows) if rows else "There are no near copies."
+    document = {"suite": suite.name, "near_copies": [to_dict(copy) for copy in found]}
+    invocation.console.result(document, shown)
+    return COMPLETED
+
+
+# ``cellwright bench leaderboard``: several results as one page.
+
+
+def write_leaderboard(invocation: Invocation) -> int:
+    """Write the page, and tell the standings."""
+    options = invocation.options
+    redactor = make_redactor(invocation.settings)
+    files = [
+        runs.resolve()
+        for folder in map(Path, options.folders)
+        for runs in sorted(folder.glob("**/runs.jsonl"))
+    ]
+    boards = rank_all(
+        (
+            runs.parent.name,
+            runs.parent.parent.name,
+            runs.parent.parent.parent.name,
+            [redactor.event(sample) for sample in samples_in(runs)],
+        )
+        for runs in files
+    )
+    if not boards:
+        raise SetupError(
+            f"There are no results in {options.folders[0]!r}.",
+            hint="Name the folders that `cellwright bench run` wrote.",
+        )
+    target = Path(options.output or "leaderboard.html").expanduser()
+    target.write_text(leaderboard_page(boards), encoding="utf-8")
+    rows = [
+        [str(place), entry.name, *_numbers(entry)]
+        for board in boards
+        for place, entry in enumerate(board.entries, start=1)
+    ]
+    document = {"path": str(target), "suites": [board.document() for board in boards]}
+    shown = f"{table(STANDINGS, rows)}\n{target}"
+    invocation.console.result(document, shown)
+    return COMPLETED
+
+
+STANDINGS = ("", "AGENT", "<PASSED>", "<95 %>", "<BEHIND>", "<COST>")
+
+
+def _numbers(entry: Entry) -> tuple[str, str, str, str]:
+    share, cost = entry.share, entry.cost_each
+    behind = "" if entry.behind is None else f"{100 * entry.behind.difference.value:+.1f} pp"
+    return (
+        f"{share.value:.1%}",
+        f"{share.low:.1%} to {share.high:.1%}",
+        behind,
+        f"${cost.value:.4f}" if cost is not None else "",
+    )
 
 
 # ``cellwright bench export``: the samples of a benchmark in another format.
@@ -315,6 +444,9 @@ COMMANDS = {
     "resume": resume,
     "rescore": rescore,
     "compare": compare,
+    "near-copies": find_near_copies,
+    "leaderboard": write_leaderboard,
+    "import": import_log,
     "thumb": give_thumb,
     "export": export_bench_samples,
 }

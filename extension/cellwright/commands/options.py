@@ -8,7 +8,7 @@ from typing import Any
 
 from cellwright.commands.verbs import positive_number
 from cellwright.exports import FORMATS, FormatNames
-from cellwright.settings import MODES
+from cellwright.settings import ADAPTERS, MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
 """Adds a command: sub-parsers, name, module, text."""
@@ -16,7 +16,7 @@ MODULE = "benchmarking"
 
 
 def add_actions(actions: Any, add: Add) -> None:
-    """Add ``run``, ``resume``, ``rescore``, ``compare``, ``thumb`` and ``export``."""
+    """Add what `cellwright bench` does."""
     _add_run(add(actions, "run", MODULE, "Run a suite: fresh kernels, every sample recorded."))
     resume = add(actions, "resume", MODULE, "Run what an interrupted benchmark has not run.")
     resume.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
@@ -25,9 +25,28 @@ def add_actions(actions: Any, add: Add) -> None:
     rescore.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
     rescore.add_argument("--check", metavar="FILE", help="Python with check(sample), used instead")
     _add_quiet(rescore)
-    compare = add(actions, "compare", MODULE, "Hold two results together, sample by sample.")
-    compare.add_argument("first", metavar="A", help="FOLDER, or FOLDER/AGENT/TASK")
-    compare.add_argument("second", metavar="B", help="the one that may be better")
+    compare = add(actions, "compare", MODULE, "Hold results together, sample by sample.")
+    compare.add_argument("first", metavar="A", help="the baseline: FOLDER, or FOLDER/AGENT/TASK")
+    compare.add_argument(
+        "others", metavar="B", nargs="+", help="what may be better; several at once"
+    )
+    copies = add(actions, "near-copies", MODULE, "Find samples that are in each other or in texts.")
+    _add_suite(copies)
+    copies.add_argument(
+        "--in",
+        dest="places",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="texts that an agent may know, such as its library's; repeatable",
+    )
+    board = add(actions, "leaderboard", MODULE, "Put results on one page: score, cost, failures.")
+    board.add_argument("folders", metavar="FOLDER", nargs="+", help="what `bench run` wrote")
+    board.add_argument("-o", "--output", metavar="FILE", help="where to (leaderboard.html)")
+    load = add(actions, "import", MODULE, "Read a log of Inspect as results; no model is asked.")
+    load.add_argument("log", metavar="LOG", help="an .eval or .json log")
+    load.add_argument("-o", "--output", metavar="FOLDER", help="where to (runs/LOG)")
+    _add_quiet(load)
     _add_thumb(add(actions, "thumb", MODULE, "Say what you think of a sample."))
     _add_export(add(actions, "export", MODULE, "Write all samples in another format."))
 
@@ -59,13 +78,17 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
+def _add_suite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "suite",
         metavar="SUITE",
         help="a folder, ds1000, dseval, dseval-errors, humaneval, agentbench:TASK or a plug-in's",
     )
     parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    _add_suite(parser)
     parser.add_argument(
         "-m",
         "--model",
@@ -81,6 +104,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="oracle, noop, answers:FILE or replay:FILE, instead of a model",
     )
+    group = parser.add_argument_group("how a model works")
+    group.add_argument("--mode", choices=MODES, default="auto", help="what it may do (auto)")
+    group.add_argument("--adapter", choices=ADAPTERS, help="how it is talked with at first")
+    group.add_argument("-a", "--assistant", metavar="NAME", default="", help="as whom it answers")
+    group.add_argument("--effort", metavar="LEVEL", help="how much it thinks: low, high")
+    add_allowed_packages(group)
     parser.add_argument("--judge", metavar="MODEL", help="the model that checks with a rubric ask")
     parser.add_argument("--epochs", metavar="N", type=_count, default=1, help="each sample N times")
     parser.add_argument("--limit", metavar="N", type=_count, help="only the first N samples")
@@ -227,6 +256,17 @@ def _named_value(text: str) -> tuple[str, str]:
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
     return name, value
+
+
+def add_allowed_packages(parser: Any) -> None:
+    """What may be installed where nobody is asked."""
+    parser.add_argument(
+        "--allow-install",
+        metavar="PACKAGE",
+        action="append",
+        default=[],
+        help="mode auto may install this package, such as seaborn or 'pandas>=2'; repeatable",
+    )
 
 
 # What ``cellwright mcp`` takes.

@@ -116,13 +116,14 @@ def _head(
         yield fact_html("Duration", duration_text(seconds))
 
 
+SVG_ADDRESS = r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+"
+
+
 def _plots(document: Mapping[str, Any]) -> Iterator[str]:
     """The drawings of the run that the notebook brings, as pictures: nothing in them can run."""
     for cell in document.get("cells", ()):
         if _facts(cell).get("role") == "plot":
-            for data in (cell.get("attachments") or {}).values():
-                drawn = re.sub(r"[^A-Za-z0-9+/=]", "", str(data.get("image/svg+xml", "")))
-                picture = f"data:image/svg+xml;base64,{drawn}"
+            for picture in re.findall(SVG_ADDRESS, "".join(cell.get("source", ()))):
                 yield f'<p class="plot"><img src="{picture}" alt="The run over time"></p>'
 
 

@@ -12,7 +12,7 @@ from traitlets import default
 
 from cellwright.errors import CellwrightError
 from cellwright.exports.evaluated_notebook import evaluated_page, run_ids
-from cellwright.llm.keys import load_settings
+from cellwright.llm.keys import SignIns, load_settings
 from cellwright.record.run_record import RunRecord
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
@@ -36,7 +36,8 @@ class CellwrightExporter(Exporter):
         """The page of a notebook, without what is known as secret here."""
         document, found = super().from_notebook_node(nb, resources, **keywords)
         settings = load_settings()
-        redactor = Redactor.from_environment(os.environ, settings.service.api_key)
+        tokens = SignIns(settings.home).secrets()
+        redactor = Redactor.from_environment(os.environ, settings.service.api_key, tokens)
         name = str((found.get("metadata") or {}).get("name") or "")
         clean: Mapping[str, Any] = redactor.value(document)
         runs = tuple(redactor.event(record) for record in _records(run_ids(document), settings))

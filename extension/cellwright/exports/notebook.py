@@ -355,9 +355,9 @@ def _entry(text: str) -> str:
 def _plot_cell(sample: SampleRecord) -> Iterator[dict[str, Any]]:
     drawn = draw_run(sample)
     if drawn:
-        cell = _markdown("![The run over time](attachment:run.svg)", "plot", "plot")
+        # In the text, not as an attachment: JupyterLab draws no SVG of attachments.
         data = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
-        yield {**cell, "attachments": {"run.svg": {"image/svg+xml": data}}}
+        yield _markdown(f"![The run over time](data:image/svg+xml;base64,{data})", "plot", "plot")
 
 
 def sample_of_notebook(document: Mapping[str, Any]) -> SampleRecord:

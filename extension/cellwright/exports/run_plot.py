@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from html import escape
 
@@ -49,10 +50,16 @@ def _bars(sample: SampleRecord, replies: list[ReplyGiven], span: float) -> Itera
         yield _rect((LEFT + cell.at * scale, 12 + ROW), cell.seconds * scale, 16, colour, label)
     y = 16 + 2 * ROW
     yield f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="{LINE}"/>'
-    for part in range(5):
-        x = LEFT + (WIDTH - LEFT - RIGHT) * part / 4
-        anchor = "end" if part == 4 else "start" if part == 0 else "middle"
-        yield _text(x, y + 16, f"{span * part / 4:.3g} s", anchor)
+    step = _round_step(span / 3)
+    for number in range(int(span / step) + 1):
+        anchor = "start" if number == 0 else "middle" if number * step < 0.95 * span else "end"
+        yield _text(LEFT + number * step * scale, y + 16, f"{number * step:g} s", anchor)
+
+
+def _round_step(seconds: float) -> float:
+    """The largest of 1, 2, 5, 10 … that is not longer, and so with parts of a second."""
+    power: float = 10.0 ** math.floor(math.log10(seconds))
+    return next(part * power for part in (5, 2, 1) if part * power <= seconds * (1 + 1e-9))
 
 
 def _counts(reply: ReplyGiven) -> tuple[int, int]:

@@ -49,6 +49,8 @@ class SampleTask:
     """What results are split by."""
     family: str = ""
     """Samples of one family vary together: intervals are clustered by it."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What its author says of it."""
 
 
 @dataclass(frozen=True)
@@ -337,6 +339,8 @@ Keep = Callable[[Any], str]
 Take = Callable[[str], Any]
 """The value of a name."""
 SHARED = "shared"
+CANARY = "benchmark data, not for training: cellwright canary 6f1d0c52-8f3b-4b0e-9f5e-2a6c7d1e43b8"
+"""Stands in what we write of samples: a model that can go on from it has seen such files."""
 WHOLE_FIELDS = ("tools", "env", "run")
 SHORT_CHARACTERS = 120
 """Shorter values stand where they are."""
@@ -345,7 +349,7 @@ SHORT_CHARACTERS = 120
 def trimmed(record: SampleRecord) -> dict[str, Any]:
     """The record as plain JSON data, without what is as a new record has it."""
     plain: dict[str, Any] = safe_json(_without_defaults(record))
-    return {"schema": record.schema or SCHEMA, **plain}
+    return {"schema": record.schema or SCHEMA, "canary": CANARY, **plain}
 
 
 def pack(record: SampleRecord, keep: Keep) -> dict[str, Any]:

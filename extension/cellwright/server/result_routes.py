@@ -14,9 +14,19 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.bench.leaderboard import leaderboard_page, rank_all
 from cellwright.bench.results import SHARED_FILE
-from cellwright.bench.statistics import Comparison, Estimate, Observation, clustered
+from cellwright.bench.statistics import (
+    Comparison,
+    Estimate,
+    Observation,
+    Variance,
+    clustered,
+    mean_of_epochs,
+)
 from cellwright.bench.summary import Outcome, compared, summarise
+from cellwright.errors import SetupError
+from cellwright.exports import SecretsFilter
 from cellwright.exports.sample import SampleRecord
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
@@ -87,6 +97,7 @@ class ResultNumbers:
     not_run: tuple[SampleNotRun, ...]
     epochs: int
     at_k: Mapping[str, Estimate]
+    variance: Variance | None
     cost_dollars: float | None
     cost_each: Estimate | None
     seconds: float
@@ -162,6 +173,13 @@ class ResultComparison(Comparison):
     only_second: int
     rows: tuple[ComparedRow, ...]
     next: int | None
+
+
+@dataclass(frozen=True)
+class LeaderboardPage:
+    """All results of a folder on one page that can be handed on."""
+
+    html: str
 
 
 @dataclass(frozen=True)
@@ -243,11 +261,8 @@ def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float]) -> dic
     """The mean of a number for each sample; None: there is none."""
     if not outcomes:
         return None
-    return _plain(
-        clustered(
-            [Observation((o.index, o.epoch), o.family or repr(o.index), value(o)) for o in outcomes]
-        )
-    )
+    seen = [Observation(o.index, o.family or repr(o.index), value(o)) for o in outcomes]
+    return _plain(clustered(mean_of_epochs(seen)))
 
 
 def _plain(estimate: Estimate) -> dict[str, Any]:
@@ -261,6 +276,7 @@ def _plain(estimate: Estimate) -> dict[str, Any]:
 RESULTS_KEPT = 64
 SAMPLES_KEPT = 300_000
 COMPARISONS_KEPT = 8
+LEADERBOARD_SAMPLES = 20_000
 KINDS = ("failed", "unscored", "passed")
 FAILURES_SHOWN = 50
 PAGE_LIMIT = 200
@@ -369,6 +385,32 @@ class ResultCache:
                 record = record_at(file, entry)
         with self._opened(place, SHARED_FILE) as shared:
             return with_shared(record, shared)
+
+    def leaderboard(self, folder: str, redactor: SecretsFilter) -> LeaderboardPage:
+        """All results of a folder on one page.
+
+        Raises:
+            SetupError: There are none, or too many samples for one page.
+        """
+        places = self._places.find(folder).places
+        ids = {place.path: list(self._read(place).index.entries) for place in places}
+        if sum(map(len, ids.values())) > LEADERBOARD_SAMPLES:
+            raise SetupError(
+                f"The results in {folder!r} have more than {LEADERBOARD_SAMPLES:,} samples.",
+                hint="Name a smaller folder.",
+            )
+        boards = rank_all(
+            (
+                place.suite,
+                place.agent,
+                "/".join(place.path.split("/")[:-2]),
+                [redactor.event(self.sample(place.path, name)) for name in ids[place.path]],
+            )
+            for place in sorted(places, key=lambda place: place.path)
+        )
+        if not boards:
+            raise SetupError(f"There are no results in {folder!r}.", hint="Name another folder.")
+        return LeaderboardPage(leaderboard_page(boards))
 
     def compare(self, first: str, second: str, start: int, count: int) -> dict[str, Any]:
         """The second result against the first, and some of the samples that both have."""
@@ -612,8 +654,21 @@ class CompareRoute(ResultRoute):
         self.send(await self.results(lambda shelf: shelf.compare(first, second, start, count)))
 
 
+class LeaderboardRoute(ResultRoute):
+    """The results of a folder as a page of their own."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The page, to be saved."""
+        folder, redactor = self.word("folder") or USUAL_FOLDER, self.shared.redactor()
+        page = await self.results(lambda shelf: shelf.leaderboard(folder, redactor))
+        self.send(to_dict(page))
+
+
 ROUTES: RouteTable = (
     ("results", ResultsRoute),
+    ("results/leaderboard", LeaderboardRoute),
     ("results/summary", SummaryRoute),
     ("results/samples", SamplesRoute),
     ("results/sample", SampleRoute),

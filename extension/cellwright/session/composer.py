@@ -282,6 +282,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
         parameters=replace(request.parameters, model=service.model),
         base_url=service.base_url,
         adapter=request.adapter or settings.adapter,
+        installable=(*request.installable, *settings.installable),
         sent_at=time_sent() if request.tells_time else request.sent_at,
         notice=" ".join(filter(None, notices)),
         notice_action=" ".join(filter(None, actions)),

@@ -24,7 +24,7 @@ from cellwright.record.messages import Parameters, Price, UserMessage
 from cellwright.record.run_record import Runs
 from cellwright.settings import Limits, Mode
 from cellwright.text.redaction import Redactor
-from cellwright.tools import Component
+from cellwright.tools import Component, FormAsker
 from cellwright.tools.evaluation import settable_values
 
 
@@ -59,6 +59,8 @@ class RunContext:
     """What is looked up for each question, and the tools that come with it."""
     keyboard: InputAsker | None = None
     """Puts a question of a service to the person; None: nobody can be asked."""
+    form_asker: FormAsker | None = None
+    """Shows it as a form; None: it is asked line by line."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,10 @@ class RunRequest:
     """A first line such as ``df, question -> answer: str`` says what goes in and comes out."""
     tools: tuple[Component, ...] = ()
     """Stand in for tools of these names that are not here, for a run that is done again."""
+    reads_mentions: bool = True
+    """``@name`` in the prompt is summed up as well; else ``variables`` alone."""
+    installable: tuple[str, ...] = ()
+    """Packages that mode ``auto`` installs without asking, beside those that are set."""
 
 
 # A question as it can be asked.

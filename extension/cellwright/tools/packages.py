@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 
 from cellwright.errors import ToolError
 from cellwright.record.outputs import ErrorOutput
@@ -157,6 +158,26 @@ def checked_requirement(name: str) -> str:
         )
     bare = re.split(r"[\[=!~<>\s]", wanted, maxsplit=1)[0]
     return DISTRIBUTIONS.get(bare, bare) + wanted[len(bare) :]
+
+
+def is_installable(name: str, allowed: Iterable[str]) -> bool:
+    """Whether a list of packages has one: as it is written there, or in any version.
+
+    An extra brings more packages along, so it has to stand in the list.
+    """
+    try:
+        wanted = _canonical(name)
+        listed = {_canonical(entry) for entry in allowed}
+    except ToolError:
+        return False
+    return wanted in listed or re.split(r"[=!~<>]", wanted, maxsplit=1)[0] in listed
+
+
+def _canonical(name: str) -> str:
+    """A requirement as it is compared: PEP 503's name, no spaces."""
+    wanted = re.sub(r"\s", "", checked_requirement(name))
+    bare = re.split(r"[\[=!~<>]", wanted, maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "-", bare).lower() + wanted[len(bare) :]
 
 
 def install_failure(output: str) -> str:

@@ -4,6 +4,7 @@ import type { ServerConnection } from '@jupyterlab/services';
 import { type Sorting, sortWord } from '../pages/table';
 import type {
   ComparedRow,
+  LeaderboardPage,
   ResultComparison as Comparison,
   ResultListing,
   ResultNumbers,
@@ -83,6 +84,10 @@ export class RunsRest {
 
   sample(result: string, id: string): Promise<Sample> {
     return this._get(shape('RunSample'), ['results', 'sample'], { result, id });
+  }
+
+  leaderboard(folder: string): Promise<LeaderboardPage> {
+    return this._get(shape('LeaderboardPage'), ['results', 'leaderboard'], { folder });
   }
 
   compare(first: string, second: string, start: number): Promise<Comparison> {

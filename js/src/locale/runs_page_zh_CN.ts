@@ -113,7 +113,12 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   Baseline: '基线',
   'Against it': '对比',
   Difference: '差异',
-  'p = %1 (sign test)': 'p = %1（符号检验）',
+  'p = %1': 'p = %1',
+  Leaderboard: '排行榜',
+  'Save all results of this folder as one page that can be handed on':
+    '把此文件夹的所有结果保存为一个可分享的页面',
+  'smallest difference to be seen: %1': '可检出的最小差异：%1',
+  'run again: ±%1': '再次运行：±%1',
   'Samples in both': '共有的样本',
   '%1 only in the first, %2 only in the second': '%1 个仅在前者，%2 个仅在后者',
   'What became of the samples': '样本的变化',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cellwright.bench.checks import Check
 from cellwright.bench.task import SampleIndex
@@ -58,6 +59,12 @@ class Item:
     """Its place in the session, from 1 on."""
     history: tuple[EarlierCell, ...] = ()
     """The session's cells before it, as the reference has them."""
+    mentions: tuple[str, ...] = ()
+    """Variables of the setup that are summed up for the model; no ``@name`` of the prompt is."""
+    points: tuple[float, ...] = ()
+    """What each check counts; empty: 1 each."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What its author says of it; it is recorded."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +73,8 @@ class Suite:
 
     name: str
     items: tuple[Item, ...]
-    concurrency: int = 16
-    """How many of its samples may run at a time."""
+    concurrency: int = 0
+    """How many of its samples may run at a time; 0: as many as are asked for."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """For its kernels."""
     source: str = ""

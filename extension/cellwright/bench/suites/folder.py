@@ -12,12 +12,14 @@ from typing import Any
 
 from cellwright.bench.checks import (
     AnswerCheck,
+    AnyOf,
     Assertion,
     Check,
     Figure,
     File,
     NamespaceIntact,
     RestartAndRunAll,
+    Scorer,
     Stdout,
     Variable,
     figure_cell,
@@ -40,9 +42,11 @@ def check_of(given: Any, wrong: list[str]) -> Check | None:
     """The check that an entry of ``checks`` means; None: it is wrong.
 
     Args:
-        given: The entry.
+        given: The entry; in a suite in Python a function is one, too.
         wrong: Gets what is wrong with it.
     """
+    if callable(given):
+        return Scorer(given)
     if isinstance(given, str):
         given = {given: True}
     if isinstance(given, Mapping):
@@ -129,6 +133,20 @@ def _namespace(given: Mapping[str, Any]) -> NamespaceIntact:
     return NamespaceIntact(tuple(str(name) for name in listed(given.get("but"))))
 
 
+def _any_of(given: Mapping[str, Any]) -> AnyOf:
+    wrong: list[str] = []
+    found = [check_of(part, wrong) for part in listed(given["any_of"])]
+    if wrong or not found:
+        raise ValueError("; ".join(wrong) or "it needs checks")
+    return AnyOf(tuple(check for check in found if check is not None))
+
+
+def _scorer(given: Mapping[str, Any]) -> Scorer:
+    if not callable(given["scorer"]):
+        raise ValueError("it needs a function, in a suite in Python")
+    return Scorer(given["scorer"])
+
+
 def _assertion(given: Mapping[str, Any]) -> Assertion:
     rest = {key: value for key, value in given.items() if key != "assert"}
     return Assertion(str(given["assert"]), **rest)
@@ -146,6 +164,8 @@ TAKEN: dict[str, tuple[str, ...]] = {
     "thumb": (),
     "namespace_intact": ("but",),
     "restart_and_run_all": (),
+    "any_of": (),
+    "scorer": (),
 }
 """What an entry of each kind may say besides."""
 MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
@@ -159,6 +179,8 @@ MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "thumb": _thumb,
     "namespace_intact": _namespace,
     "restart_and_run_all": lambda given: RestartAndRunAll(),
+    "any_of": _any_of,
+    "scorer": _scorer,
 }
 
 
@@ -230,6 +252,8 @@ KEYS = frozenset(
         "reference",
         "answer",
         "state",
+        "mentions",
+        "metadata",
     }
 )
 NOTEBOOK = ".ipynb"
@@ -273,37 +297,75 @@ def read_item(path: Path) -> Item:
         ) from error
     if not isinstance(data, Mapping):
         raise SetupError(f"{str(path)!r} holds {data!r}.", hint="It needs prompt and checks.")
+    return make_item(data, path.parent, path.stem, str(path))
+
+
+def make_item(data: Mapping[str, Any], folder: Path, name: str, source: str) -> Item:
+    """The sample that such data means.
+
+    Args:
+        data: What a YAML file would say.
+        folder: Where its files are.
+        name: Its id, where the data has none.
+        source: Where it was read from, for messages.
+
+    Raises:
+        SetupError: It is wrong; the message tells all that is.
+    """
     wrong: list[str] = []
-    item = _item(data, path, wrong)
+    item = _item(data, folder, name, wrong)
     if wrong:
-        raise SetupError(f"{str(path)!r}: {'; '.join(wrong)}.", hint="See docs/how-to/bench.md.")
+        raise SetupError(f"{source!r}: {'; '.join(wrong)}.", hint="See docs/how-to/bench.md.")
     return item
 
 
-def _item(data: Mapping[str, Any], path: Path, wrong: list[str]) -> Item:
+def _item(data: Mapping[str, Any], folder: Path, name: str, wrong: list[str]) -> Item:
     wrong += [unknown_name(key, KEYS) for key in data if key not in KEYS]
     if data.get("state", "fresh") not in ("fresh", "live"):
         wrong.append(f"state is {data['state']!r}, not 'fresh' or 'live'")
     if not str(data.get("prompt") or "").strip():
         wrong.append("it has no prompt")
-    found = [check_of(given, wrong) for given in listed(data.get("checks"))]
+    weights = [_split_points(given, wrong) for given in listed(data.get("checks"))]
+    found = [check_of(given, wrong) for given, _ in weights]
     if not found:
         wrong.append("it has no checks")
+    points = tuple(points for _, points in weights)
     checks = tuple(_completed(check, data) for check in found if check is not None)
     return Item(
-        index=data.get("id", path.stem),
+        index=data.get("id", name),
         prompt=str(data.get("prompt", "")).strip(),
         group=str(data.get("group") or ""),
         family=str(data.get("family") or ""),
         setup=(*_cells(data.get("setup")), *_prepared(checks)),
-        files=_files(data.get("files"), path.parent, wrong),
+        files=_files(data.get("files"), folder, wrong),
         tools=_tools(data),
         limits=_limits(data.get("limits") or {}, wrong),
         checks=checks,
         is_live=data.get("state") == "live",
         reference=_cells(data.get("reference")),
         reference_answer=str(data.get("answer") or ""),
+        mentions=_cells(data.get("mentions")),
+        points=() if set(points) <= {1.0} else points,
+        metadata=_metadata(data.get("metadata"), wrong),
     )
+
+
+def _split_points(given: Any, wrong: list[str]) -> tuple[Any, float]:
+    """An entry of ``checks`` without its points, and them."""
+    if not isinstance(given, Mapping) or "points" not in given:
+        return given, 1.0
+    points = given["points"]
+    if isinstance(points, bool) or not isinstance(points, (int, float)) or points <= 0:
+        wrong.append(f"points is {points!r}, not a number above zero")
+        points = 1.0
+    return {key: value for key, value in given.items() if key != "points"}, float(points)
+
+
+def _metadata(given: Any, wrong: list[str]) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        wrong.append(f"metadata is {given!r}, not names with values")
+        return {}
+    return dict(given or {})
 
 
 def _cells(given: Any) -> tuple[str, ...]:
@@ -316,6 +378,8 @@ def _tools(data: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 def _completed(check: Check, data: Mapping[str, Any]) -> Check:
     """A judge is told what was asked and what is a good answer."""
+    if isinstance(check, AnyOf):
+        return AnyOf(tuple(_completed(part, data) for part in check.checks))
     if not isinstance(check, Judge):
         return check
     target = [*_cells(data.get("reference")), *_cells(data.get("answer"))]
@@ -325,20 +389,49 @@ def _completed(check: Check, data: Mapping[str, Any]) -> Check:
 
 def _prepared(checks: tuple[Check, ...]) -> tuple[str, ...]:
     """What has to run in the setup for the checks to see what they look at."""
-    is_needed = any(isinstance(check, Figure) and not check.name for check in checks)
+    is_needed = any(
+        bool(_prepared(check.checks))
+        if isinstance(check, AnyOf)
+        else isinstance(check, Figure) and not check.name
+        for check in checks
+    )
     return (figure_cell(),) if is_needed else ()
 
 
 def _files(given: Any, folder: Path, wrong: list[str]) -> dict[str, Path]:
-    found = {}
-    for name in listed(given):
-        path = folder / str(name)
-        if not path.resolve().is_relative_to(folder.resolve()):
-            wrong.append(f"the file {name!r} is outside the suite's folder")
-        elif not path.is_file():
+    """Files by their names in the sample's folder: of a name, a pattern or a folder all it means.
+
+    Args:
+        given: These, or what a file is called there and which one it is.
+        folder: The suite's.
+        wrong: Gets what is not there.
+    """
+    if isinstance(given, Mapping):
+        named = {str(name): _within(str(file), folder, wrong) for name, file in given.items()}
+        wrong += [
+            f"there is no file {str(given[n])!r}" for n, p in named.items() if not p.is_file()
+        ]
+        return named
+    found: dict[str, Path] = {}
+    for name in map(str, listed(given)):
+        path = _within(name, folder, wrong)
+        if path.is_dir():
+            paths = sorted(path.rglob("*"))
+        else:
+            paths = [path] if path.is_file() else sorted(folder.glob(name.lstrip("/")))
+        files = {file.relative_to(folder).as_posix(): file for file in paths if file.is_file()}
+        if not files:
             wrong.append(f"there is no file {name!r}")
-        found[str(name)] = path
+        found |= files
     return found
+
+
+def _within(name: str, folder: Path, wrong: list[str]) -> Path:
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        wrong.append(f"the file {name!r} is outside the suite's folder")
+        return folder / path.name
+    return path
 
 
 def _limits(given: Any, wrong: list[str]) -> Limits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cellwright.bench.suites import Suite, checked_suite, folder
+from cellwright.bench.suites import Suite, checked_suite, folder, inspect_logs, python_file
 from cellwright.errors import SetupError
 from cellwright.installation import SUITES, find_plugin, list_own_entry_points, load_own
 
@@ -18,7 +18,8 @@ def open_suite(name: str, data: Path | None = None) -> Suite:
     """The suite that ``name`` means.
 
     Args:
-        name: A public suite's name, a folder, or the name of a plug-in's suite.
+        name: A public suite's name, a folder, a Python file, ``inspect:LOG``, or the name of a
+            plug-in's suite.
         data: The data of the suite, where it does not come with it.
 
     Raises:
@@ -31,8 +32,12 @@ def open_suite(name: str, data: Path | None = None) -> Suite:
             )
         suite: Suite = load_own(SUITES, name)(data)
         return suite
+    if name.startswith(inspect_logs.PREFIX):
+        return inspect_logs.load(Path(name.removeprefix(inspect_logs.PREFIX)))
     if Path(name).is_dir():
         return folder.load(Path(name))
+    if Path(name).is_file() and Path(name).suffix == ".py":
+        return python_file.load(Path(name))
     plugin = find_plugin(SUITES, name)
     if plugin is not None:
         made = plugin.call(data)

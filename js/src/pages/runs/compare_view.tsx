@@ -167,7 +167,9 @@ function ComparisonSum({ comparison, model }: ComparisonSumProps) {
         <dd>
           <Interval estimate={difference} format={points} />
           <span className="cw-muted">
-            {trans.__('p = %1 (sign test)', comparison.p_value.toPrecision(2))}
+            {trans.__('p = %1', comparison.p_value.toPrecision(2))}
+            {' · '}
+            {trans.__('smallest difference to be seen: %1', points(comparison.detectable))}
           </span>
         </dd>
       </div>

@@ -7,6 +7,7 @@ import type {
   SamplePage,
   SampleRow
 } from '../../client/runs_rest';
+import { saveAs } from '../../ui/copy_and_save';
 import { StateModel } from '../state';
 import { type Sorting, UNSORTED } from '../table';
 
@@ -150,8 +151,10 @@ export interface ResultListState {
 const ALL_RESULTS: ResultFilter = { text: '', agent: '', suite: '', model: '', state: '' };
 
 /** The results below a folder of the server, followed while they grow. */
+type ResultsRest = Pick<RunsRest, 'results' | 'numbers' | 'leaderboard'>;
+
 export class ResultList extends StateModel<ResultListState> {
-  constructor(rest: Pick<RunsRest, 'results' | 'numbers'>) {
+  constructor(rest: ResultsRest) {
     super({
       folder: 'runs',
       results: [],
@@ -185,6 +188,17 @@ export class ResultList extends StateModel<ResultListState> {
     const others = this.state.chosen.filter(chosen => chosen !== path);
     const isChosen = others.length < this.state.chosen.length;
     this.set({ chosen: isChosen ? others : [...others, path].slice(-2) });
+  }
+
+  /** Save all results of the folder as one page. */
+  async saveLeaderboard(): Promise<void> {
+    try {
+      const { html } = await this._rest.leaderboard(this.state.folder);
+      saveAs(new Blob([html], { type: 'text/html' }), 'leaderboard.html');
+      this.set({ problem: '' });
+    } catch (error) {
+      this.set({ problem: complaintOf(error) });
+    }
   }
 
   /** Ask what is there now, then for the sums that are not known yet. */
@@ -259,7 +273,7 @@ export class ResultList extends StateModel<ResultListState> {
     this.set({ results });
   }
 
-  private readonly _rest: Pick<RunsRest, 'results' | 'numbers'>;
+  private readonly _rest: ResultsRest;
   private readonly _summed = new Map<string, string>();
   private readonly _notBefore = new Map<string, number>();
   private _version = '';

@@ -180,6 +180,9 @@ export function ResultView({ page, samples }: ResultViewProps) {
   );
 }
 
+/** A value lies this many standard errors from its mean, or nearer, in 95 of 100 cases. */
+const TWO_ERRORS = 1.96;
+
 function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
   const trans = useTrans();
   const groups = Object.entries(numbers.by_group);
@@ -190,6 +193,11 @@ function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
         <Fact name={trans.__('Passed')}>
           <Share estimate={numbers.share} />
           <span className="cw-muted">{trans.__('%1 of %2', numbers.passed, numbers.total)}</span>
+          {numbers.variance && (
+            <span className="cw-muted">
+              {trans.__('run again: ±%1', percent(TWO_ERRORS * numbers.variance.rerun_error))}
+            </span>
+          )}
         </Fact>
         {Object.entries(numbers.at_k).map(([name, estimate]) => (
           <Fact key={name} name={name}>

@@ -196,6 +196,18 @@ function ResultFilters({ page, state }: FiltersProps) {
         }}
       />
       <Button
+        icon="download"
+        aria-disabled={all.length === 0}
+        title={trans.__('Save all results of this folder as one page that can be handed on')}
+        onClick={() => {
+          if (all.length > 0) {
+            void list.saveLeaderboard();
+          }
+        }}
+      >
+        {trans.__('Leaderboard')}
+      </Button>
+      <Button
         kind={chosen.length === 2 ? 'primary' : 'plain'}
         aria-disabled={chosen.length !== 2}
         title={trans.__('Choose two results of the list; the one chosen first is the baseline')}

@@ -1,7 +1,7 @@
 import { act, fireEvent, render, type RenderResult, screen, within } from '@testing-library/react';
 import axe from 'axe-core';
 import * as React from 'react';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { JsonObject } from '../../../src/wire/generated';
 import type { DrawOutputs } from '../../../src/pages/runs/sample_view';
@@ -73,6 +73,7 @@ function serve(): void {
         })
       : numbers('b', { cost_each: estimate(0.5, 0.1), share: estimate(0.8) })
   );
+  routes.set('GET results/leaderboard', () => ({ html: '<p>all of them</p>' }));
   routes.set('GET results/samples', () => ({
     version: '1',
     samples: [row('1'), row('2', { passed: false, why: 'it is 1, not 2', epoch: 2 })],
@@ -163,6 +164,22 @@ describe('the table of results', () => {
     fireEvent.click(screen.getByRole('checkbox', { name: `Compare ${B}` }));
     await press('Compare (2 of 2)');
     expect(page.place).toEqual({ kind: 'comparison', first: A, second: B });
+  });
+
+  it('saves all results as one page', async () => {
+    const saved: Blob[] = [];
+    const createObjectURL = (blob: Blob): string => {
+      saved.push(blob);
+      return 'blob:1';
+    };
+    Object.assign(URL, { createObjectURL, revokeObjectURL: () => undefined });
+    await show();
+    await screen.findByRole('checkbox', { name: `Compare ${A}` });
+    await press('Leaderboard');
+    await vi.waitFor(() => {
+      expect(saved).toHaveLength(1);
+    });
+    expect(await saved[0]?.text()).toBe('<p>all of them</p>');
   });
 
   it('says what to do where there is nothing', async () => {

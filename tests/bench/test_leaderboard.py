@@ -1,0 +1,108 @@
+"""The leaderboard: who leads, what may be chance, and a page that loads nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Shell
+
+from cellwright.bench.leaderboard import Leaderboard, leaderboard_page, rank
+from cellwright.bench.results import ResultFiles
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, SampleTime, Score
+
+
+def sample(
+    agent: str, index: int, passed: bool, cost: float | None, epoch: int = 1
+) -> SampleRecord:
+    return SampleRecord(
+        f"{agent}:{index}:{epoch}",
+        task=SampleTask("t", index, epoch=epoch),
+        agent=agent,
+        input="What is <b>the sum</b>?",
+        status="completed" if index else "task limit reached",
+        cells=(
+            SampleCell(id="1", origin="agent", source="print('<script>x</script>')", status="ok"),
+        ),
+        result={"answer": 42} if index % 2 else "It is 42.",
+        scores=(Score("sum", float(passed), passed=passed, explanation="41, not 42"),),
+        usage={"total_tokens": 100},
+        cost_dollars=cost,
+        time=SampleTime(seconds=2.0),
+    )
+
+
+def many(agent: str, passes: int, cost: float | None) -> list[SampleRecord]:
+    return [sample(agent, index, index < passes, cost) for index in range(40)]
+
+
+@pytest.fixture
+def board() -> Leaderboard:
+    return rank(
+        "t",
+        {
+            "poor": many("poor", 4, None),
+            "good": many("good", 36, 0.5),
+            "cheap": many("cheap", 35, 0.001),
+        },
+    )
+
+
+def test_the_best_comes_first_and_others_say_how_far_behind_they_are(board: Leaderboard) -> None:
+    assert [entry.name for entry in board.entries] == ["good", "cheap", "poor"]
+    good, cheap, poor = board.entries
+    assert good.behind is None
+    assert cheap.behind is not None
+    assert cheap.p_adjusted is not None
+    assert cheap.behind.difference.value == pytest.approx(-1 / 40)
+    assert cheap.p_adjusted > 0.05 > (poor.p_adjusted or 0.0)
+    assert (poor.cost_each, poor.tokens_each, poor.seconds_each) == (None, 100, 2.0)
+    assert poor.failures == {"wrong: sum": 36}
+    assert poor.failures.keys() == good.failures.keys()
+
+
+def test_equal_shares_are_ordered_by_cost() -> None:
+    found = rank("t", {"dear": many("dear", 9, 1.0), "cheap": many("cheap", 9, 0.1)})
+    assert [entry.name for entry in found.entries] == ["cheap", "dear"]
+
+
+def test_the_page_shows_all_and_runs_nothing(board: Leaderboard) -> None:
+    page = leaderboard_page([board])
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>the sum" not in page
+    assert "default-src 'none'" in page
+    assert page.count("<circle") == 2  # where the cost is known
+    assert "logarithmic" in page
+    assert "may be chance" in page
+    assert "not by chance" in page
+    assert page.count("<details>") == 40
+    # Samples that tell the agents apart come before those that all pass.
+    side = page.index("Side by side")
+    assert page.index("<summary>35:", side) < page.index("<summary>0:", side)
+
+
+def test_epochs_are_marked_and_a_page_can_hold_two_suites() -> None:
+    tries = [sample("a", 1, epoch != 2, None, epoch) for epoch in (1, 2, 3)]
+    page = leaderboard_page([rank("one", {"a": tries}), rank("two", {"a": tries[:1]})])
+    assert "2 of 3" in page
+    assert "<h1>one</h1>" in page
+    assert "<h1>two</h1>" in page
+    assert "<svg" not in page
+
+
+def test_a_person_writes_it_from_result_folders(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, {"CELLWRIGHT_HOME": str(tmp_path / "home")})
+    for folder, agent, passes in (("one", "a", 3), ("one", "b", 1), ("two", "a", 2)):
+        files = ResultFiles(tmp_path / folder, agent, "t")
+        for made in many(agent, passes, 0.1)[:4]:
+            files.add(made)
+    done = shell.run("bench", "leaderboard", "one", "two", "--json")
+    assert done.code == 0, done.err
+    (suite,) = done.document["suites"]
+    assert [entry["name"] for entry in suite["entries"]] == ["a", "a (two)", "b"]
+    assert "a (two)" in (tmp_path / "leaderboard.html").read_text()
+    again = shell.run("bench", "leaderboard", "one/a/t", "-o", "own.html")
+    assert "75.0%" in again.out
+    assert (tmp_path / "own.html").exists()
+    assert "There are no results" in shell.run("bench", "leaderboard", "home").err
