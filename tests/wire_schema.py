@@ -45,6 +45,7 @@ from cellwright.server.rest_types import (
     WantedService,
 )
 from cellwright.server.result_routes import (
+    LeaderboardPage,
     ResultComparison,
     ResultListing,
     ResultNumbers,
@@ -74,6 +75,7 @@ ANSWERS = (
     OneVariable,
     ProjectTextRows,
     ProviderList,
+    LeaderboardPage,
     ResultComparison,
     ResultListing,
     ResultNumbers,

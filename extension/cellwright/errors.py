@@ -2,7 +2,8 @@
 
 CellwrightError
 ├── ToolError              the model reads it and goes on
-│   └── ActionRefusedError      not allowed: by policy, by the person, outside the root
+│   ├── ActionRefusedError      not allowed: by policy, by the person, outside the root
+│   └── SignInNeededError       a service wants the person to sign in first
 ├── SetupError             the person acts; the magic shows it without a traceback
 │   └── ConflictError          it is there already, or somebody changed it meanwhile
 ├── RunFailedError         a run did not complete; the run says why
@@ -54,6 +55,10 @@ class ToolError(CellwrightError):
 
 class ActionRefusedError(ToolError):
     """The action is not allowed: by the mode, by the person or by a rule."""
+
+
+class SignInNeededError(ToolError):
+    """A service does nothing before the person has signed in to it, or has done so again."""
 
 
 class SetupError(CellwrightError):

@@ -6,6 +6,7 @@ cells get their turn while the model thinks.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import traceback
@@ -13,7 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
+from urllib.parse import urlsplit
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.errors import CellwrightError, SetupError
@@ -45,6 +48,7 @@ from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.settings import MODES
 from cellwright.stopping import Inbox, Stop, WorkerThread
+from cellwright.tools import FormField, FormRequest
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
 from cellwright_magics.own_kernel import OwnKernel
@@ -172,6 +176,58 @@ class ChatView:
         self._question = self._widgets.HBox([*buttons, reason])
         self._append(self._question)
 
+    def ask_form(self, form: FormRequest, act: Callable[[str], None]) -> None:
+        """Show what a service wants, a field a value; call ``act`` with what is pressed, as JSON.
+
+        Args:
+            form: What it wants.
+            act: Takes the answer, as ``FormAsker`` has it.
+        """
+        widgets = self._widgets
+        shown = {each.name: self._form_field(each) for each in form.fields}
+
+        def press(action: str) -> None:
+            content = {name: _texts_of(widget.value) for name, widget in shown.items()}
+            act(json.dumps({"action": action, "content": content if action == "accept" else {}}))
+
+        labels = {"accept": "I have opened it" if form.url else "Accept"}
+        labels |= {"decline": "Decline", "cancel": "Cancel"}
+        buttons = []
+        for action, label in labels.items():
+            buttons.append(self._button(label, "success" if action == "accept" else "", ""))
+            buttons[-1].on_click(lambda _, action=action: press(action))
+        words = [f"<b>The MCP server “{escape(form.server)}” asks:</b> {escape(form.message)}"]
+        if form.url:
+            url, host = escape(form.url, quote=True), escape(urlsplit(form.url).netloc)
+            words.append(f"<code>{url}</code> <a href='{url}' target='_blank' "
+                         f"rel='noopener noreferrer'>Open {host}</a>")  # fmt: skip
+        words += [f"<b>⚠ {escape(form.problem)}</b>"] if form.problem else []
+        lines = [widgets.HTML("<br>".join(words)), *shown.values(), widgets.HBox(buttons)]
+        self._question = widgets.VBox(lines)
+        self._append(self._question)
+
+    def _form_field(self, field: FormField) -> Any:
+        """What the person fills in for a value."""
+        widgets, given = self._widgets, field.given
+        named: dict[str, Any] = {
+            "description": field.title if field.required else f"{field.title} (optional)",
+            "style": {"description_width": "initial"},
+            "layout": WIDE,
+        }
+        options = [(option.title, option.value) for option in field.options]
+        if field.kind == "boolean":
+            return self._control(widgets.Checkbox, value=given == ("true",), **named)
+        if field.kind == "choices":
+            chosen = tuple(each for each in given if each in [value for _, value in options])
+            return self._control(widgets.SelectMultiple, options=options, value=chosen, **named)
+        first = given[0] if given else ""
+        if field.kind == "choice":
+            value = first if first in [value for _, value in options] else ""
+            options = [("", ""), *options]
+            return self._control(widgets.Dropdown, options=options, value=value, **named)
+        about = field.description or field.format
+        return self._control(widgets.Text, value=first, placeholder=about, **named)
+
     def take_answers(self) -> None:
         """The answers can be pressed from now on."""
         for button in self._question.children[:-1]:
@@ -228,6 +284,13 @@ class ChatView:
             # thread, which is busy while code runs. Earlier and later ones may not ask.
             widget.comm._reply_subshell_for = lambda data, default: self._subshell
         return widget
+
+
+def _texts_of(value: Any) -> list[str]:
+    """What stands in a field, as texts."""
+    if isinstance(value, bool):
+        return [str(value).lower()]
+    return [str(each) for each in value] if isinstance(value, (tuple, list)) else [str(value)]
 
 
 def _displayed(bundle: Bundle) -> dict[str, Any]:
@@ -457,6 +520,43 @@ class ButtonApprover:
             self._view.end_question()
 
 
+class WidgetForms:
+    """Shows what a service asks under the answer: a ``FormAsker``.
+
+    Args:
+        view: Where it is shown.
+    """
+
+    def __init__(self, view: ChatView) -> None:
+        self._view = view
+
+    def __call__(self, form: FormRequest) -> WidgetForm:
+        """Show it; the answer comes when a button is pressed."""
+        return WidgetForm(self._view, form)
+
+
+class WidgetForm:
+    """A form that is shown: a ``PendingInput``.
+
+    Args:
+        view: Where it is shown.
+        form: What is wanted.
+    """
+
+    def __init__(self, view: ChatView, form: FormRequest) -> None:
+        self._view = view
+        self._pressed: list[str] = []
+        view.ask_form(form, self._pressed.append)
+
+    def value(self) -> str | None:
+        """What was pressed and given; None: nothing yet."""
+        return self._pressed[0] if self._pressed else None
+
+    def close(self) -> None:
+        """Take it away."""
+        self._view.end_question()
+
+
 # Opens a chat under the calling cell.
 
 
@@ -530,7 +630,7 @@ class ChatWorkplace:
                 return start_run(request, environment, stop)
 
             place = session.place_with(settings, connected, ButtonApprover(view, stop))
-            yield Asking(place, start)
+            yield Asking(replace(place, form_asker=WidgetForms(view)), start)
 
     def _tell_waiting(self, waits: bool) -> None:
         self._view.tell(WAITING if waits else "")

@@ -17,6 +17,7 @@ from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel, cell_watch
 from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
+from cellwright.llm.keys import SignIns
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
@@ -276,7 +277,9 @@ class ShellSession:
         return RunContext(
             kernel=kernel,
             store=self.store(settings),
-            redactor=Redactor.from_environment(os.environ, settings.service.api_key),
+            redactor=Redactor.from_environment(
+                os.environ, settings.service.api_key, SignIns(settings.home).secrets()
+            ),
             lane="magic",
             approver=approver,
             keyboard=read_stdin if isinstance(approver, StdinApprover) else None,

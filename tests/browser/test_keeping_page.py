@@ -5,8 +5,15 @@ The pictures lie in ``test-output/screenshots``; they are looked at, not compare
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from lab import LabPage
+from outside.test_mcp_sign_in import guarded
 from panel_page import PanelPage
 from playwright.sync_api import FilePayload, Locator, expect
 from recorded_runs import analysis_run
@@ -59,6 +66,37 @@ def test_what_is_kept_is_seen_and_changed(lab: LabPage, root: Locator) -> None:
     root.get_by_role("tab", name="Tools").click()
     expect(root.get_by_text("Tools that were added")).to_be_visible()
     seen(lab, "tools")
+
+
+def test_a_person_signs_in_to_an_mcp_server_with_two_clicks(lab: LabPage, root: Locator) -> None:
+    """The sign-in page opens by the second click alone, and leads back to this server."""
+    command = str(Path(sys.executable).with_name("cellwright"))
+    home = {**os.environ, "CELLWRIGHT_HOME": str(lab.server.home)}
+    with guarded() as address:
+        connect = [command, "tool", "connect", "desk", address, "--local"]
+        said = subprocess.run(connect, env=home, check=False, capture_output=True, text=True)
+        assert "cellwright mcp login desk" in said.stdout
+        lab.execute("cellwright:open")
+        lab.page.locator("#cellwright-panel").get_by_role("button", name="More", exact=True).click()
+        lab.page.get_by_role("menuitem", name="Memory, Library and Usage").click()
+        root.get_by_role("tab", name="Tools").click()
+        root.get_by_role("button", name="Sign in").click()
+        link = root.get_by_role("link", name=re.compile("Open localhost:"))
+        expect(link).to_be_visible()
+        seen(lab, "sign-in")
+        with lab.page.context.expect_page() as opened:
+            link.click()
+        expect(opened.value.get_by_text("You can close this page")).to_be_visible()
+        assert opened.value.url.startswith(lab.server.url.rstrip("/"))
+        opened.value.close()
+        expect(root.get_by_text("You are signed in.")).to_be_visible()
+        expect(root.get_by_role("row", name=re.compile("desk__token"))).to_be_visible()
+        seen(lab, "signed-in")
+        root.get_by_role("button", name="Sign out").click()
+        expect(root.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+        expect(root.get_by_role("row", name=re.compile("desk__token"))).to_have_count(0)
+        remove = [command, "tool", "remove", "desk"]
+        subprocess.run(remove, env=home, check=True, capture_output=True)
 
 
 def remember_and_forget(lab: LabPage, root: Locator) -> None:

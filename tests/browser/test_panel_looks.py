@@ -163,7 +163,7 @@ def test_13_4_every_approval_shows_all_that_it_allows(panel: NotebookPage, tmp_p
     connect = ("tools", "connect", "sample", "--", sys.executable, str(sample), "stdio")
     home = {**os.environ, "CELLWRIGHT_HOME": str(panel.lab.server.home)}
     command = Path(sys.executable).with_name("cellwright")
-    subprocess.run([command, *connect], env=home, check=True, capture_output=True)
+    subprocess.run([command, *connect], env=home, check=True)
     changed = "price = 12\ntotal = price * 1.19\nprint(f'{total:.2f}')"
     asked = {
         "run": call("run_cell", code=HIDES, title="Compute the total"),
@@ -252,3 +252,38 @@ def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
     expect(demo.root.get_by_label("Provider")).to_be_visible()
     look(demo, "key-form")
     use_theme(lab, "light")
+
+
+def test_what_an_mcp_server_asks_is_a_form_with_buttons(panel: NotebookPage) -> None:
+    """A real server asks while it works; under the answer the buttons keep to one line."""
+    sample = Path(__file__).parents[1] / "outside" / "mcp_sample_server.py"
+    connect = ("tools", "connect", "desk", "--", sys.executable, str(sample), "stdio")
+    home = {**os.environ, "CELLWRIGHT_HOME": str(panel.lab.server.home)}
+    command = Path(sys.executable).with_name("cellwright")
+    subprocess.run([command, *connect], env=home, check=True)
+    panel.write(call("desk__book"), text("Booked for **3**."))
+    panel.start("x = 1", mode="Auto")
+    panel.ask("Book a table.")
+    form = panel.root.get_by_role("form", name='The MCP server "desk" asks:')
+    expect(form).to_be_visible(timeout=30_000)  # the server starts with the question
+    look(panel, "mcp-form")
+    form.get_by_label("Guests").fill("12")
+    form.get_by_label("Name").fill("Ada")
+    panel.button("Accept", within=form).click()
+    expect(form.get_by_role("alert")).to_contain_text("12 is greater than the maximum of 8")
+    look(panel, "mcp-form-wrong")
+    form.get_by_label("Guests").fill("3")
+    panel.button("Accept", within=form).click()
+    panel.wait_for_answer()
+    assert "accept" in str(panel.script.requests[-1].messages)
+    panel.widen(300)
+    line = panel.last.locator(".cw-footer-line").bounding_box()
+    assert line is not None
+    assert line["height"] < 36, "the footer has more than one line"
+    panel.button("Good answer", within=panel.last).click()
+    comment = panel.last.get_by_role("textbox", name="Comment on the answer")
+    expect(comment).to_be_focused()
+    look(panel, "footer")
+    panel.prompt.focus()
+    expect(comment).to_have_count(0)
+    panel.root.screenshot(path=SCREENSHOTS / "look-footer-300.png")

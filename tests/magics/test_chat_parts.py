@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,15 @@ from cellwright.record.events import CellOutput
 from cellwright.record.outputs import StreamOutput
 from cellwright.settings import MODES
 from cellwright.stopping import Stop
-from cellwright_magics.chat import Asking, ChatOutputs, ChatParts, ChatView, WidgetChat
+from cellwright.tools import FormField, FormOption, FormRequest
+from cellwright_magics.chat import (
+    Asking,
+    ChatOutputs,
+    ChatParts,
+    ChatView,
+    WidgetChat,
+    WidgetForms,
+)
 from cellwright_magics.own_kernel import OwnKernel
 from cellwright_magics.widgets import close_widget
 
@@ -37,6 +46,45 @@ def button(view: ChatView, name: str) -> Any:
 
 def outputs(view: ChatView) -> list[Any]:
     return [output for w in widgets(view.widget, ipywidgets.Output) for output in w.outputs]
+
+
+def test_a_service_asks_with_a_form_under_the_answer(view: ChatView) -> None:
+    view.begin("book")
+    seats = (FormOption("a", "Aisle"), FormOption("w", "Window"))
+    fields = (
+        FormField("n", "Guests", "number", required=True, given=("12",)),
+        FormField("b", "Quiet", "boolean", given=("true",)),
+        FormField("c", "Seat", "choice", options=seats),
+        FormField("m", "Days", "choices", options=seats, given=("a", "gone")),
+    )
+    pending = WidgetForms(view)(FormRequest("desk", "Which <table>?", fields, problem="Too many."))
+    (words,) = [w.value for w in widgets(view.widget, ipywidgets.HTML) if "desk" in w.value]
+    assert "Which &lt;table&gt;?" in words
+    assert "Too many." in words
+    assert pending.value() is None
+    (guests,) = widgets(view.widget, ipywidgets.Text)
+    guests.value = "3"
+    chosen = [w for w in widgets(view.widget, ipywidgets.Dropdown) if w.description != "Mode"]
+    chosen[0].value = "w"
+    button(view, "Accept").click()
+    content = {"n": ["3"], "b": ["true"], "c": ["w"], "m": ["a"]}
+    assert json.loads(str(pending.value())) == {"action": "accept", "content": content}
+    pending.close()
+    assert widgets(view.widget, ipywidgets.Checkbox) == []
+
+
+def test_an_address_that_a_service_wants_opened_is_a_link_and_can_be_declined(
+    view: ChatView,
+) -> None:
+    view.begin("visit")
+    form = FormRequest("desk", "Sign in.", url="https://sign.example/in?a=1&b='2'")
+    pending = WidgetForms(view)(form)
+    (words,) = [w.value for w in widgets(view.widget, ipywidgets.HTML) if "desk" in w.value]
+    assert "href='https://sign.example/in?a=1&amp;b=&#x27;2&#x27;'" in words
+    assert "Open sign.example" in words
+    button(view, "Decline").click()
+    assert json.loads(str(pending.value())) == {"action": "decline", "content": {}}
+    pending.close()
 
 
 def test_an_empty_prompt_is_not_sent(view: ChatView) -> None:

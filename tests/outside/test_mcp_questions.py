@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,10 +14,14 @@ from outside.test_mcp_servers import ENVIRON, PROGRAM, served
 
 from cellwright.errors import RunCancelled
 from cellwright.external import Definition
+from cellwright.external.elicitation import _form_field, _read_form
 from cellwright.external.mcp_server import McpLoop, McpService
 from cellwright.external.source import risk_of
 from cellwright.external.web import ProcessEnvironment
+from cellwright.llm.budget import RunBudget
+from cellwright.settings import Limits
 from cellwright.stopping import Stop
+from cellwright.tools import FormOption, FormRequest
 
 
 class Typist:
@@ -98,6 +104,105 @@ def test_a_person_may_refuse_at_any_time(
 def test_where_nobody_is_it_is_declined(program: McpService) -> None:
     assert said(program, "book", None) == "decline"
     assert said(program, "visit", None, url="https://a.example/") == "decline"
+
+
+class Clicker:
+    """A person with a page: each click is what they send to a form."""
+
+    def __init__(self, *clicks: Any) -> None:
+        self.clicks = list(clicks)
+        self.forms: list[FormRequest] = []
+        self.seconds = 0.0
+
+    def __call__(self, form: FormRequest) -> Clicker:
+        self.forms.append(form)
+        return self
+
+    def value(self) -> str:
+        time.sleep(self.seconds)
+        click = self.clicks.pop(0)
+        return click if isinstance(click, str) else json.dumps(click)
+
+    def close(self) -> None:
+        pass
+
+
+def clicked(service: McpService, name: str, clicker: Clicker, **more: Any) -> str:
+    function = next(each for each in service.listing().functions if each.name == name)
+    arguments = {"url": more.pop("url")} if "url" in more else {}
+    context = replace(make_context(), form_asker=clicker, **more)
+    return str(service.call(function, arguments, context).content[0].text["info"])
+
+
+def accepted(**content: list[str]) -> dict[str, Any]:
+    return {"action": "accept", "content": content}
+
+
+def test_a_form_is_made_of_what_the_server_wants_and_asked_until_it_fits(
+    program: McpService,
+) -> None:
+    email = ["a@b.example"]
+    clicker = Clicker(
+        accepted(guests=["12"], email=email),
+        accepted(guests=["3"], name=["Ada"], window=["true"], email=email),
+    )
+    answer = clicked(program, "book", clicker)
+    assert answer == 'accept {"guests":3,"name":"Ada","window":true,"email":"a@b.example"}'
+    first, second = clicker.forms
+    assert (first.server, first.message) == ("sample", "Which table?")
+    kinds = {field.name: (field.kind, field.required) for field in first.fields}
+    assert kinds["guests"] == ("number", True)
+    assert kinds["window"][0] == "boolean"
+    assert "12 is greater than the maximum of 8" in second.problem
+    assert {field.name: field.given for field in second.fields}["guests"] == ("12",)
+
+
+@pytest.mark.parametrize(
+    ("click", "answer"),
+    [
+        ({"action": "decline"}, "decline"),
+        ({"action": "cancel"}, "cancel"),
+        ("typed by an older page", "decline"),
+        ("[]", "decline"),
+    ],
+)
+def test_a_form_is_refused_with_a_button(program: McpService, click: Any, answer: str) -> None:
+    assert clicked(program, "book", Clicker(click)) == answer
+
+
+def test_an_address_is_put_into_a_form_as_it_is_and_bad_ones_are_not(program: McpService) -> None:
+    clicker = Clicker({"action": "accept"})
+    url = "https://sign.example/in?x=1"
+    assert clicked(program, "visit", clicker, url=url) == "accept"
+    assert clicker.forms[0].url == url
+    assert clicked(program, "visit", Clicker(), url="javascript:alert(1)") == "decline"
+
+
+def test_thinking_over_a_form_is_no_time_of_the_run(program: McpService) -> None:
+    budget = RunBudget(Limits())
+    clicker = Clicker({"action": "decline"})
+    clicker.seconds = 0.5
+    clicked(program, "book", clicker, waiting=budget.waiting)
+    assert budget.waited_seconds >= 0.5
+
+
+def test_choices_of_every_kind_are_read_from_a_form() -> None:
+    several = {"type": "array", "items": {"enum": ["a, b", "c"]}, "minItems": 1}
+    named = {"type": "string", "oneOf": [{"const": "x", "title": "The X"}], "default": "x"}
+    fields: dict[str, Any] = {
+        "several": several,
+        "named": named,
+        "flag": {"type": "boolean", "default": True},
+    }
+    shown = {name: _form_field(name, each, False) for name, each in fields.items()}
+    assert shown["several"].kind == "choices"
+    assert shown["named"].options == (FormOption("x", "The X"),)
+    assert shown["named"].given == ("x",)
+    assert shown["flag"].given == ("true",)
+    given = {"several": ["a, b", "c"], "named": ["x"], "flag": ["false"]}
+    read, problems = _read_form(fields, (), given)
+    assert (read, problems) == ({"several": ["a, b", "c"], "named": "x", "flag": False}, [])
+    assert _read_form(fields, ("named",), {}) == ({}, ["named: it is needed."])
 
 
 def test_a_stop_ends_the_call_and_the_server_goes_on(program: McpService) -> None:

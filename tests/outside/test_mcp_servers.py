@@ -60,19 +60,24 @@ def program(loop: McpLoop, listings: list[Listing]) -> McpService:
     return McpService(PROGRAM, ProcessEnvironment(ENVIRON), loop, listings.append)
 
 
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Return when a server listens, or has ended."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+
+
 @contextmanager
 def served(port: int, how: str = "http") -> Iterator[None]:
     """The sample server over HTTP, at this port."""
     silent = subprocess.DEVNULL
     command = [sys.executable, SCRIPT, how, str(port)]
     with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
-        until = time.monotonic() + 60
-        while time.monotonic() < until and process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        wait_for_port(port, process)
         yield
         process.kill()
 
@@ -262,6 +267,7 @@ def test_hints_of_a_stranger_make_nothing_less_risky() -> None:
     assert risk(reads=("f*",)) == "read"
 
 
+MORE = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="write"'}
 OAUTH = {"WWW-Authenticate": 'Bearer resource_metadata="https://w.example"'}
 
 
@@ -269,7 +275,9 @@ OAUTH = {"WWW-Authenticate": 'Bearer resource_metadata="https://w.example"'}
     ("answered", "key", "words"),
     [
         (Answered("", 401), "", "refused: 401 Unauthorized. Put a token into an environment"),
-        (Answered("", 401, OAUTH), "", "It signs in with OAuth, which cellwright does not. Put"),
+        (Answered("", 401), "", "Or, if it has a sign-in: The person signs in with %agent mcp"),
+        (Answered("", 401, OAUTH), "", "Nobody has signed in to it. The person signs in with"),
+        (Answered("", 403, MORE), "", "It wants a sign-in that allows more. The person signs in"),
         (Answered("", 403), "SAMPLE_KEY", "403 Forbidden. What SAMPLE_KEY holds was not taken"),
         (Answered("", 404), "", "404 Not Found. Look at its address: http"),
         (Answered("", 500), "", "refused: 500 Internal Server Error."),

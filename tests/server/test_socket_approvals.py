@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import threading
 import time
@@ -317,15 +318,19 @@ async def test_what_a_service_asks_is_put_to_the_person_and_not_recorded(
 
     await shared.in_thread(connect)
     await tab.ask(chat, "book a table", mode="auto")
-    for question, line in (
-        ("Which table?", "yes"),
-        ("sample: Guests", "3"),
-        ("sample: Name", "Ada Lovelace"),
-    ):
-        asking = await tab.until(partial(_asks, tab, chat, question))
-        await tab.send(type="input", chat=chat, request=asking["request"], value=line)
-    asking = await tab.until(lambda: _asks(tab, chat, "sample: Window"))
-    await tab.send(type="input", chat=chat, request=asking["request"], value="cancel")
+    asking = await tab.until(partial(_asks, tab, chat, "Which table?"))
+    assert asking["form"]["server"] == "sample"
+    assert "Guests" in [field["title"] for field in asking["form"]["fields"]]
+    content = {"guests": ["12"], "name": ["Ada Lovelace"], "email": ["a@b.example"]}
+    value = json.dumps({"action": "accept", "content": content})
+    await tab.send(type="input", chat=chat, request=asking["request"], value=value)
+    request = asking["request"]
+    asking = await tab.until(
+        lambda: (found := _asks(tab, chat, "Which")) and found["request"] != request and found
+    )
+    assert "12 is greater than the maximum" in asking["form"]["problem"]
+    value = json.dumps({"action": "cancel"})
+    await tab.send(type="input", chat=chat, request=asking["request"], value=value)
     assert (await tab.finished())["status"] == "completed"
     assert tab.of_kind("tool_finished")[0]["message"]["parts"][0]["text"] == "cancel"
     assert tab.of_kind("tool_progress")[-1]["text"] == "sample asked something: cancelled"

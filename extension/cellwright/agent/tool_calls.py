@@ -181,7 +181,7 @@ class ToolCaller:
     ) -> None:
         self._registry = registry
         self._policy = policy
-        self._context = patiently(context)
+        self._context = patiently(replace(context, waiting=parts.budget.waiting))
         self._parts = parts
         self._publisher = parts.publisher
         self._repeats = RepeatDetector()

@@ -12,6 +12,7 @@ from cellwright.commands import Invocation
 from cellwright.commands.notebook_files import check_target
 from cellwright.commands.terminal import one_line
 from cellwright.errors import CellwrightError, SetupError
+from cellwright.llm.keys import SignIns
 from cellwright.record.run_record import RunRecord
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
@@ -92,5 +93,6 @@ def _write_apart(invocation: Invocation, store: RunStore, storage: RunStorage) -
 
 
 def make_redactor(settings: Settings) -> Redactor:
-    """Takes out the secrets of the environment and the key."""
-    return Redactor.from_environment(os.environ, settings.service.api_key)
+    """Takes out the secrets of the environment, the key and the tokens of MCP servers."""
+    tokens = SignIns(settings.home).secrets()
+    return Redactor.from_environment(os.environ, settings.service.api_key, tokens)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, VerbContext
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
-from cellwright.errors import SetupError
-from cellwright.external.commands import order, parse
+from cellwright.external.commands import order, parse, sign_in, sign_out
 from cellwright.external.source import OutsideTools
 from cellwright.record.values import to_dict
 from cellwright.tools import Component
 from cellwright.tools.checking import check_tool, checks_table
-from cellwright.tools.functions import FunctionTool, tool
+from cellwright.tools.functions import FunctionTool, as_component
 from cellwright.tools.live_registry import LIVE, find_value
 
 
@@ -55,6 +55,34 @@ def refresh(context: VerbContext) -> Result:
 
 
 # Services.
+
+
+def login(context: VerbContext) -> Result:
+    """Sign in to MCP servers, with a browser on this machine."""
+    with context.open_store() as store, context.open_face().open_tools(store) as tools:
+        return _of_sign_ins(context, lambda name: sign_in(name, tools, _shown_by(context)))
+
+
+def logout(context: VerbContext) -> Result:
+    """Sign out of MCP servers."""
+    with context.open_store() as store, context.open_face().open_tools(store) as tools:
+        return _of_sign_ins(context, lambda name: sign_out(name, tools))
+
+
+def _of_sign_ins(context: VerbContext, act: Callable[[str], list[str]]) -> Result:
+    lines = [_one_line(line) for name in context.words for line in act(name)]
+    return Result("\n".join(lines), document={"ok": True, "lines": lines})
+
+
+def _shown_by(context: VerbContext) -> Callable[[str], None]:
+    def show(url: str) -> None:
+        host = urlsplit(url).hostname
+        context.note(
+            f"Open this page of {host} in a browser on this machine, and sign in:\n{url}\n"
+            "(Is your browser elsewhere? Then use Sign in on the panel's Tools page.)"
+        )
+
+    return show
 
 
 def _order(context: VerbContext, action: str, before: list[str] | None = None) -> Result:
@@ -115,7 +143,7 @@ def _add(names: list[str], variables: Mapping[str, Any]) -> list[str]:
 
 
 def _check(names: list[str], variables: Mapping[str, Any]) -> list[str]:
-    made = [(name, _make(find_value(variables, name))) for name in names]
+    made = [(name, as_component(find_value(variables, name))) for name in names]
     return [checks_table(name, check_tool(each)) for name, each in made]
 
 
@@ -131,15 +159,6 @@ def _list(variables: Mapping[str, Any]) -> list[str]:
         told = f"not offered: {row['problem']}" if row["problem"] else row["description"]
         lines.append(f"{row['name']}: {told}")
     return lines or ["No tools of this kernel. %agent tool add NAME offers a function."]
-
-
-def _make(value: Any) -> Component:
-    if isinstance(value, type) and issubclass(value, Component):
-        try:
-            return value()
-        except TypeError as error:
-            raise SetupError(f"{value.__name__} cannot be made: {error}.") from error
-    return value if isinstance(value, Component) else tool(value)
 
 
 def _signature(made: Component) -> str:

@@ -315,6 +315,9 @@ VERBS = (
          (Argument(NAME), Argument(SERVICE, 0, MANY)), run="tools:connect"),
     Verb("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),),
          run="tools:refresh"),
+    Verb("mcp login", "sign in to an MCP server", (Argument(NAME, 1, MANY),), run="tools:login"),
+    Verb("mcp logout", "sign out of an MCP server", (Argument(NAME, 1, MANY),),
+         run="tools:logout"),
 )  # fmt: skip
 """Of two that a line fits, the one with more words before its arguments counts, then the first."""
 

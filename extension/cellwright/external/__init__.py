@@ -57,6 +57,14 @@ class Definition:
 
     Part of what a person agrees to: the same words start another program in another folder.
     """
+    client_id: str = ""
+    """What an MCP server's sign-in knows cellwright by; empty: cellwright registers itself."""
+
+    @property
+    def may_sign_in(self) -> bool:
+        """Whether it is an MCP server that the person can sign in to: it is sent no key."""
+        has_key = self.key or any(name.lower() == "authorization" for name in self.headers)
+        return self.kind == "mcp" and bool(self.url) and not has_key
 
 
 @dataclass(frozen=True)
@@ -115,5 +123,7 @@ class Connection(Protocol):
 def fingerprint_of(definition: Definition) -> str:
     """The same for the same definition, wherever it is written down."""
     bare = to_dict(replace(definition, source="", description=""))
+    if not definition.client_id:
+        del bare["client_id"]  # what people agreed to before there was one
     text = json.dumps(bare, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -14,13 +14,15 @@ from cellwright.errors import CellwrightError, SetupError, ToolError
 from cellwright.external import Definition, Listing
 from cellwright.external.consent_store import NAME, checked
 from cellwright.external.discovery import syntax_problems
+from cellwright.external.mcp_session import load_oauth
 from cellwright.external.source import OutsideTools
 from cellwright.external.web import checked_variable
 
 USAGE = (
     "discover URL | connect NAME [URL [--openapi] | -- PROGRAM … | --in FOLDER] | refresh NAME | "
     "list | check [NAME] | remove NAME; options: --name --key VARIABLE --env VARIABLE --local "
-    "--header NAME=VARIABLE --trusted --reads NAME --allowed NAME --host HOST --timeout S"
+    "--header NAME=VARIABLE --client-id ID --trusted --reads NAME --allowed NAME --host HOST "
+    "--timeout S"
 )
 NOTHING = "No outside tools. 'tool discover URL' or 'tool connect NAME …' brings some."
 
@@ -71,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", default="")
+    parser.add_argument("--client-id", default="")
     for name in ("--local", "--trusted"):
         parser.add_argument(name, action="store_true")
     for name in ("--reads", "--allowed", "--host", "--header"):
@@ -123,9 +126,8 @@ def _connect(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
 def _agreed(tools: OutsideTools, name: str, folder: str) -> list[str]:
     book = tools.book.seen_from(Path(folder).expanduser().resolve()) if folder else tools.book
     definition = book.find(name).definition
-    _asked(definition, tools)
-    tools.book.agree(definition)
-    return [f"{name!r} of {definition.source} is used now.", *_offered(definition, tools)]
+    said = f"{name!r} of {definition.source} is used now."
+    return _used(definition, tools, tools.book.agree, said)
 
 
 def _added(definition: Definition, tools: OutsideTools) -> list[str]:
@@ -133,9 +135,22 @@ def _added(definition: Definition, tools: OutsideTools) -> list[str]:
         # a program, or a document that is a file: the same in whatever folder it is asked for
         definition = replace(definition, folder=tools.book.folder)
     tools.book.check_new(definition)
-    _asked(definition, tools)
-    tools.book.keep(definition)
-    return [f"{definition.name!r} is connected.", *_offered(definition, tools)]
+    return _used(definition, tools, tools.book.keep, f"{definition.name!r} is connected.")
+
+
+def _used(
+    definition: Definition, tools: OutsideTools, keep: Callable[[Definition], None], said: str
+) -> list[str]:
+    """Use a service that answers, or would after a sign-in."""
+    try:
+        _asked(definition, tools)
+    except SetupError as error:
+        if not tools.services.service(definition).wants_sign_in:
+            raise
+        keep(definition)
+        return [said, f"✗ {error}"]
+    keep(definition)
+    return [said, *_offered(definition, tools)]
 
 
 def _refresh(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
@@ -205,6 +220,7 @@ def _offered(definition: Definition, tools: OutsideTools) -> list[str]:
 def _written(options: argparse.Namespace, data: Mapping[str, Any]) -> Definition:
     given: dict[str, Any] = {
         "key": options.key,
+        "client_id": options.client_id,
         "headers": dict(map(_header, options.header)),
         "local": options.local,
         "trusted": options.trusted,
@@ -233,6 +249,38 @@ def name_of(url: str) -> str:
     if not NAME.fullmatch(name) or name.isdecimal():
         raise SetupError(f"The address {url!r} gives no name.", hint="Give one with --name.")
     return name
+
+
+def sign_in(name: str, tools: OutsideTools, show: Callable[[str], None]) -> list[str]:
+    """Have the user sign in to a service, with a browser on this machine; lines for people.
+
+    Args:
+        name: The service.
+        tools: Where it is written down.
+        show: Told what the user has to open.
+
+    Raises:
+        SetupError: It has no sign-in, or they did not sign in.
+    """
+    entry = tools.book.find(name)
+    if not entry.is_agreed:
+        raise SetupError(entry.problem)
+    try:
+        with load_oauth().open_loopback(show) as redirect:
+            tools.services.sign_in(tools.services.service(entry.definition), redirect)
+    except ToolError as error:
+        raise SetupError(error.message, hint=error.hint) from error
+    return [f"You are signed in to {name!r}.", *_offered(entry.definition, tools)]
+
+
+def sign_out(name: str, tools: OutsideTools) -> list[str]:
+    """Forget the tokens of a service; lines for people.
+
+    Raises:
+        SetupError: It has no sign-in.
+    """
+    tools.services.sign_out(tools.services.service(tools.book.find(name).definition))
+    return [f"You are signed out of {name!r}; its tokens are deleted here."]
 
 
 ORDERS: Mapping[str, Callable[[argparse.Namespace, OutsideTools], list[str]]] = {

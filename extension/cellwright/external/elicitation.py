@@ -13,12 +13,13 @@ import asyncio
 import json
 import queue
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from cellwright.kernels import PendingInput
 from cellwright.record.asked_calls import spelled_out
-from cellwright.tools import ToolContext
+from cellwright.tools import FormField, FormOption, FormRequest, ToolContext
 
 Action = Literal["accept", "decline", "cancel"]
 LOOK_SECONDS = 0.05
@@ -71,7 +72,7 @@ class Elicitation:
 
     async def ask(self, params: Mapping[str, Any]) -> Elicited:
         """What the person says to a question, as it stands on the wire."""
-        if self._context.keyboard is None:
+        if self._context.keyboard is None and self._context.form_asker is None:
             self._context.notify(f"{self._server} asked something; nobody is here: declined")
             return Elicited("decline")
         self.is_asking = True
@@ -92,7 +93,8 @@ class Elicitation:
             params, future = self._waiting.get_nowait()
             said = Elicited("cancel")
             try:
-                said = self._answered(params)
+                with self._context.waiting():
+                    said = self._answered(params)
             finally:
                 loop = future.get_loop()
                 loop.call_soon_threadsafe(_settle, future, said)
@@ -101,6 +103,8 @@ class Elicitation:
 
     def _answered(self, params: Mapping[str, Any]) -> Elicited:
         message = spelled_out(str(params.get("message") or ""))[:SHOWN_CHARACTERS]
+        if self._context.form_asker is not None:
+            return self._asked_form(params, FormRequest(self._server, message))
         head = f"The MCP server {self._server!r} asks: {message}\n"
         try:
             if params.get("mode") == "url":
@@ -110,17 +114,50 @@ class Elicitation:
             return Elicited(left.action)
 
     def _opened(self, head: str, url: str) -> Elicited:
-        parts = urlsplit(url)
-        is_near = parts.hostname in ("127.0.0.1", "localhost", "::1")
-        if not parts.hostname or parts.scheme not in (("https", "http") if is_near else ("https",)):
-            raise _LeftError("decline")  # no address that a person should open
-        self._consent(
-            f"{head}It wants you to open {spelled_out(url)}\n(host {parts.hostname}). {OPEN}"
-        )
+        host = _checked_host(url)
+        self._consent(f"{head}It wants you to open {spelled_out(url)}\n(host {host}). {OPEN}")
         return Elicited("accept")
 
+    def _asked_form(self, params: Mapping[str, Any], form: FormRequest) -> Elicited:
+        """What the person says to a form with buttons; one that does not fit is asked again."""
+        try:
+            if params.get("mode") == "url":
+                url = str(params.get("url") or "")
+                _checked_host(url)
+                self._clicked(replace(form, url=url))
+                return Elicited("accept")
+            fields = _fields_of(params.get("requestedSchema") or {})
+            required = (params.get("requestedSchema") or {}).get("required") or ()
+            shown = [_form_field(name, each, name in required) for name, each in fields.items()]
+            while True:
+                given = self._clicked(replace(form, fields=tuple(shown)))
+                content, problems = _read_form(fields, required, given)
+                if not problems:
+                    return Elicited("accept", content)
+                form = replace(form, problem=" ".join(problems))
+                shown = [replace(each, given=tuple(given.get(each.name, ()))) for each in shown]
+        except _LeftError as left:
+            return Elicited(left.action)
+
+    def _clicked(self, form: FormRequest) -> Mapping[str, list[str]]:
+        """The texts of the fields that the person accepted.
+
+        Raises:
+            _LeftError: They declined or cancelled.
+            RunCancelled: They stopped the run.
+        """
+        assert self._context.form_asker is not None
+        try:
+            said = json.loads(self._wait(self._context.form_asker(form)))
+            action, content = said["action"], dict(said.get("content") or {})
+        except (ValueError, TypeError, KeyError):
+            raise _LeftError("decline") from None  # a page of another version: it shows no form
+        if action != "accept":
+            raise _LeftError("cancel" if action == CANCEL else "decline")
+        return {str(name): [str(text) for text in texts] for name, texts in content.items()}
+
     def _filled(self, head: str, schema: Mapping[str, Any]) -> Elicited:
-        fields = dict(list((schema.get("properties") or {}).items())[:FIELD_LIMIT])
+        fields = _fields_of(schema)
         required = schema.get("required") or ()
         names = ", ".join(
             spelled_out(str(field.get("title") or name)) for name, field in fields.items()
@@ -170,19 +207,89 @@ class Elicitation:
             _LeftError: They want to give no answer.
             RunCancelled: They stopped the run.
         """
-        ask, stop = self._context.keyboard, self._context.stop
-        assert ask is not None
-        pending = ask(question, False)
-        try:
-            while (line := pending.value()) is None:
-                stop.wait(LOOK_SECONDS)
-        finally:
-            pending.close()
+        assert self._context.keyboard is not None
+        line = self._wait(self._context.keyboard(question, False))
         if line == END_OF_INPUT:
             raise _LeftError(at_end)
         if line.strip().lower() in (DECLINE, CANCEL):
             raise _LeftError("decline" if line.strip().lower() == DECLINE else "cancel")
         return line
+
+    def _wait(self, pending: PendingInput) -> str:
+        try:
+            while (line := pending.value()) is None:
+                self._context.stop.wait(LOOK_SECONDS)
+            return line
+        finally:
+            pending.close()
+
+
+def _checked_host(url: str) -> str:
+    """The host of an address that a person may be asked to open.
+
+    Raises:
+        _LeftError: It is none.
+    """
+    parts = urlsplit(url)
+    is_near = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if not parts.hostname or parts.scheme not in (("https", "http") if is_near else ("https",)):
+        raise _LeftError("decline")
+    return parts.hostname
+
+
+def _fields_of(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return dict(list((schema.get("properties") or {}).items())[:FIELD_LIMIT])
+
+
+def _form_field(name: str, field: Mapping[str, Any], is_required: bool) -> FormField:
+    """A field as it is shown."""
+    options, kind = _options(field), str(field.get("type"))
+    usual = field.get("default")
+    given = usual if isinstance(usual, list) else [] if usual is None else [usual]
+    several: Kind = "choices" if kind == "array" else "choice"
+    return FormField(
+        name,
+        spelled_out(str(field.get("title") or name)),
+        several if options else KINDS.get(kind, "text"),
+        spelled_out(str(field.get("description") or ""))[:SHOWN_CHARACTERS],
+        str(field.get("format") or ""),
+        is_required,
+        tuple(FormOption(str(value), spelled_out(title)) for title, value in options.items()),
+        tuple(str(each).lower() if isinstance(each, bool) else str(each) for each in given),
+    )
+
+
+def _read_form(
+    fields: Mapping[str, Mapping[str, Any]], required: Any, given: Mapping[str, list[str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """The values of a form, and what is wrong with them."""
+    content: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, field in fields.items():
+        texts = [text for text in given.get(name, ()) if text.strip()]
+        if not texts and name not in required:
+            continue
+        try:
+            content[name] = _parse_texts(texts, field)
+        except ValueError as error:
+            problems.append(f"{spelled_out(str(field.get('title') or name))}: {error}")
+    return content, problems
+
+
+def _parse_texts(texts: list[str], field: Mapping[str, Any]) -> Any:
+    """The value of what was typed or chosen.
+
+    Raises:
+        ValueError: It is none; the text says why.
+    """
+    options = _options(field)
+    if field.get("type") == "array" and options:
+        value = [_chosen(text, options) for text in texts]
+        _check(value, field)
+        return value
+    if not texts:
+        raise ValueError("it is needed.")
+    return _parse(texts[0].strip(), field)
 
 
 def _settle(future: asyncio.Future[Elicited], said: Elicited) -> None:
@@ -258,6 +365,8 @@ def _integer(said: str) -> int:
         raise ValueError(f"{said!r} is no whole number.") from None
 
 
+Kind = Literal["text", "number", "boolean", "choice", "choices"]
+KINDS: Mapping[str, Kind] = {"boolean": "boolean", "number": "number", "integer": "number"}
 READERS: Mapping[str, Callable[[str], Any]] = {
     "boolean": _boolean,
     "number": _number,

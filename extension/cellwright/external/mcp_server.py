@@ -8,12 +8,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any
 
-from cellwright.errors import RunCancelled, ToolError
+from cellwright.errors import RunCancelled, SignInNeededError, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.elicitation import Elicitation
-from cellwright.external.mcp_session import McpSession, called_output
+from cellwright.external.mcp_session import (
+    McpRefusal,
+    McpSession,
+    called_output,
+    load_oauth,
+    open_client,
+)
 from cellwright.external.web import ProcessEnvironment, hidden_of
 from cellwright.record.content import ComponentOutput
 from cellwright.stopping import Stop, WorkerThread
@@ -146,6 +153,8 @@ class McpService:
         self._listing = Listing()
         self._failures = 0
         self._not_before = 0.0
+        self.wants_sign_in = False
+        """Whether it refused the last time because nobody is signed in to it."""
         loop.at_close(self._end)
 
     def listing(self, stop: Stop | None = None) -> Listing:
@@ -181,8 +190,46 @@ class McpService:
         try:
             result = self._loop.run(work, context.stop, meanwhile)
         except ToolError as error:
-            raise ToolError(hidden.text(error.message), hint=error.hint) from None
+            self.wants_sign_in = isinstance(error, SignInNeededError)
+            raise type(error)(hidden.text(error.message), hint=error.hint) from None
         return called_output(hidden.value(result), context)
+
+    def sign_in(self, redirect: Any, stop: Stop | None = None) -> None:
+        """Have the user sign in to it; returns when they have.
+
+        Args:
+            redirect: Shows them the address, and waits for them (``oauth.SignInRedirect``).
+            stop: Ends the wait.
+
+        Raises:
+            ToolError: They did not, or the service does not allow it.
+        """
+
+        async def work() -> None:
+            async with await self._client(redirect) as client:
+                await load_oauth().sign_in(client, self._definition)
+            await self._end()
+
+        self._loop.run(work, stop)
+
+    def sign_out(self) -> None:
+        """Forget the tokens here, and have the service forget them where it can."""
+
+        async def work() -> None:
+            async with await self._client() as client:
+                with suppress(Exception):  # it has to be forgotten here in any case
+                    await asyncio.wait_for(client.auth.revoke(client), CLOSE_SECONDS)
+
+        if self._surroundings.sign_ins is not None:
+            self._loop.run(work)
+            self._surroundings.sign_ins.forget(self._definition.url)
+        self.wants_sign_in = True
+        self.close()
+
+    async def _client(self, redirect: Any = None) -> Any:
+        load_oauth()
+        refusal = McpRefusal(self._definition)
+        return await open_client(self._definition, self._surroundings, refusal, redirect)
 
     def close(self) -> None:
         """End it; it is started again when it is used again."""
@@ -204,8 +251,13 @@ class McpService:
                 )
             session = McpSession(self._definition, self._surroundings, self._listed)
             self._count_failure()
-            await session.open()
-            self._failures, self._not_before = 0, 0.0
+            try:
+                await session.open()
+            except SignInNeededError:
+                self._failures, self._not_before = 0, 0.0  # it runs, and waits for a person
+                self.wants_sign_in = True
+                raise
+            self._failures, self._not_before, self.wants_sign_in = 0, 0.0, False
             self._session = session
             return session
 

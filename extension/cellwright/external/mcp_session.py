@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
-from cellwright.errors import CellwrightError, SetupError, ToolError
+from cellwright.errors import CellwrightError, SetupError, SignInNeededError, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.elicitation import Elicitation
 from cellwright.external.schemas import object_schema, told
 from cellwright.external.web import (
+    FOR_SIGN_IN,
     Origin,
     ProcessEnvironment,
+    Reach,
     check_secrecy,
     expanded,
     headers_of,
@@ -207,10 +209,13 @@ def _only_shown(item: Content) -> list[Content]:
 # What an MCP server over HTTP refuses, in words that say what to do: the SDK tells no status.
 
 
-ELSEWHERE = "It signs in with OAuth, which cellwright does not."
 GIVE = (
     "Put a token into an environment variable where cellwright runs, and name that variable: "
     "--key VARIABLE on the line, key = 'VARIABLE' in a file."
+)
+SIGN_IN = (
+    "The person signs in with %agent mcp login {name}, in a shell with cellwright mcp login "
+    "{name}, or with Sign in on the panel's Tools page."
 )
 
 
@@ -224,18 +229,26 @@ class McpRefusal:
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
         self._status = 0
-        self._wants_oauth = False
+        self._challenge = ""
+        self._had_token = False
 
-    def note(self, method: str, status: int, headers: Mapping[str, str]) -> None:
+    def note(self, request: Any, response: Any) -> None:
         """Look at an answer; a server need not answer what is no ``POST``."""
-        if method == "POST":
+        if request.method == "POST":
+            status = response.status_code
             self._status = status if status >= 400 else 0
-            self._wants_oauth = "resource_metadata" in headers.get("www-authenticate", "")
+            self._challenge = response.headers.get("www-authenticate", "")
+            self._had_token = "authorization" in request.headers
 
     @property
     def is_forgotten(self) -> bool:
         """Whether it no longer knows the session; what was sent was not begun then."""
         return self._status == HTTPStatus.NOT_FOUND
+
+    @property
+    def ends_session(self) -> bool:
+        """Whether nothing more is to be had before it is greeted again."""
+        return self._status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED)
 
     @property
     def is_of_key(self) -> bool:
@@ -251,7 +264,23 @@ class McpRefusal:
         except ValueError:
             words = str(self._status)
         what = f"The server {self._definition.name!r} refused: {words}."
+        why = self._missing_sign_in() if self._definition.may_sign_in else ""
+        if why:
+            hint = SIGN_IN.format(name=self._definition.name)
+            return SignInNeededError(f"{what} {why}", hint=hint)
         return ToolError(what, hint=self._hint())
+
+    def _missing_sign_in(self) -> str:
+        """What about the sign-in makes it refuse; empty: nothing."""
+        if self._status == HTTPStatus.FORBIDDEN:
+            wants_more = "insufficient_scope" in self._challenge
+            return "It wants a sign-in that allows more." if wants_more else ""
+        if self._status != HTTPStatus.UNAUTHORIZED:
+            return ""
+        if self._had_token:
+            return "The sign-in has run out or was withdrawn."
+        is_oauth = "resource_metadata" in self._challenge
+        return "Nobody has signed in to it." if is_oauth else ""
 
     def _hint(self) -> str:
         if self.is_forgotten:
@@ -262,7 +291,9 @@ class McpRefusal:
         given = variables_in(templates)
         if given:
             return f"What {' and '.join(given)} holds was not taken; it may be out of date."
-        return f"{ELSEWHERE} {GIVE}" if self._wants_oauth else GIVE
+        may_sign_in = self._definition.may_sign_in and self._status == HTTPStatus.UNAUTHORIZED
+        how = SIGN_IN.format(name=self._definition.name)
+        return f"{GIVE} Or, if it has a sign-in: {how}" if may_sign_in else GIVE
 
 
 # The two ways to an MCP server: a program's standard streams, and HTTP.
@@ -319,14 +350,33 @@ async def open_streams(
     Raises:
         ToolError: The SDK is missing, a variable is not set or the address is not allowed.
     """
+    check_sdk()
+    if definition.command:
+        return await _program(stack, definition, surroundings, heard.tail)
+    return await _http(stack, definition, surroundings, heard.refusal)
+
+
+def check_sdk() -> None:
+    """Return if MCP servers can be talked with.
+
+    Raises:
+        ToolError: The SDK is missing.
+    """
     try:
         importlib.import_module("mcp")
     except ImportError as error:
         text = "MCP servers need the package 'mcp'."
         raise ToolError(text, hint=install_hint("mcp")) from error
-    if definition.command:
-        return await _program(stack, definition, surroundings, heard.tail)
-    return await _http(stack, definition, surroundings, heard.refusal)
+
+
+def load_oauth() -> Any:
+    """The sign-in, which needs the SDK.
+
+    Raises:
+        ToolError: It is missing.
+    """
+    check_sdk()
+    return importlib.import_module("cellwright.external.oauth")
 
 
 async def _program(
@@ -352,60 +402,99 @@ async def _http(
     refusal: McpRefusal,
 ) -> Streams:
     module = importlib.import_module("mcp.client.streamable_http")
-    http = module.httpx2
-    headers = headers_of(definition, surroundings)
-    reach = reach_of(definition, surroundings)
-    origin = origin_of(definition.url)
-    check_secrecy(origin, bool(headers), reach)
-    addresses = await asyncio.to_thread(pinned, origin, reach)
-    timeout = http.Timeout(30.0, read=max(300.0, definition.timeout_seconds))
-    transport = _Pinned(http, origin, addresses, refusal)
-    client = http.AsyncClient(
-        headers=headers,
-        timeout=timeout,
-        transport=_as_transport(http, transport),
-        follow_redirects=False,
-    )
-    await stack.enter_async_context(client)
+    client = await stack.enter_async_context(await open_client(definition, surroundings, refusal))
     opened = module.streamable_http_client(definition.url, http_client=client)
     read, write, *_ = await stack.enter_async_context(opened)
     return read, write
 
 
-class _Pinned:
-    """Sends requests to addresses that were looked at, and to no other host."""
+async def open_client(
+    definition: Definition,
+    surroundings: ProcessEnvironment,
+    refusal: McpRefusal,
+    redirect: Any = None,
+) -> Any:
+    """The HTTP client of a server, with the token of its sign-in.
 
-    def __init__(
-        self, http: Any, origin: Origin, addresses: tuple[str, ...], refusal: McpRefusal
-    ) -> None:
+    Args:
+        definition: The server.
+        surroundings: Where tokens are kept.
+        refusal: Told what the server answers.
+        redirect: How the user signs in (``oauth.SignInRedirect``); None: they do not.
+    """
+    http = importlib.import_module("httpx2")
+    headers = headers_of(definition, surroundings)
+    reach = reach_of(definition, surroundings)
+    origin = origin_of(definition.url)
+    auth = None
+    if definition.may_sign_in and surroundings.sign_ins is not None:
+        auth = load_oauth().KeptTokens(definition, surroundings.sign_ins, redirect)
+    check_secrecy(origin, bool(headers) or redirect is not None, reach)
+    addresses = await asyncio.to_thread(pinned, origin, reach)
+    transport = _Pinned(http, Pins(origin, reach, {origin.host: list(addresses)}), refusal)
+    return http.AsyncClient(
+        auth=auth,
+        headers=headers,
+        timeout=http.Timeout(30.0, read=max(300.0, definition.timeout_seconds)),
+        transport=_as_transport(http, transport),
+        follow_redirects=False,
+    )
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Where requests of a server go."""
+
+    origin: Origin
+    reach: Reach
+    addresses: dict[str, list[str]]
+    """Those that were looked at, by host."""
+
+
+class _Pinned:
+    """Sends requests to addresses that were looked at; to another host only those of a sign-in."""
+
+    def __init__(self, http: Any, pins: Pins, refusal: McpRefusal) -> None:
         self._http = http
         self._inner = http.AsyncHTTPTransport()
-        self._origin = origin
+        self._pins = pins
         self._refusal = refusal
-        self._addresses = list(addresses)
 
     async def handle(self, request: Any) -> Any:
-        if origin_of(str(request.url)).host != self._origin.host:
-            raise self._http.ConnectError(f"{request.url.host!r} is another host; not followed")
+        is_of_sign_in = FOR_SIGN_IN in request.extensions
+        addresses = await self._addresses(origin_of(str(request.url)), is_of_sign_in)
         while True:
             try:
-                response = await self._send(request)
+                response = await self._send(request, addresses[0])
             except (self._http.ConnectError, self._http.ConnectTimeout):
-                if len(self._addresses) < 2:
+                if len(addresses) < 2:
                     raise
-                self._addresses.pop(0)
+                addresses.pop(0)
                 continue
-            self._refusal.note(request.method, response.status_code, response.headers)
+            if not is_of_sign_in:
+                self._refusal.note(request, response)
             response.stream = _capped(self._http, response.stream, request.method == "GET")
             return response
 
     async def close(self) -> None:
         await self._inner.aclose()
 
-    async def _send(self, request: Any) -> Any:
-        url = request.url.copy_with(host=self._addresses[0])
+    async def _addresses(self, origin: Origin, is_of_sign_in: bool) -> list[str]:
+        """The addresses of a host, looked at when it is first met."""
+        pins = self._pins
+        if is_of_sign_in:
+            check_secrecy(origin, True, pins.reach)
+        elif origin.host != pins.origin.host:
+            raise self._http.ConnectError(f"{origin.host!r} is another host; not followed")
+        if origin.host not in pins.addresses:
+            found = await asyncio.to_thread(pinned, origin, pins.reach)
+            pins.addresses[origin.host] = list(found)
+        return pins.addresses[origin.host]
+
+    async def _send(self, request: Any, address: str) -> Any:
+        url = request.url.copy_with(host=address)
         # the certificate has to be the name's, not the address's
-        extensions = {**request.extensions, "sni_hostname": self._origin.host}
+        extensions = {**request.extensions, "sni_hostname": request.url.host}
         sent = self._http.Request(
             request.method,
             url,
@@ -548,7 +637,7 @@ class McpSession:
             if getattr(getattr(error, "error", None), "code", 0) == CLOSED_CODE:
                 await self.close()
                 raise self._gone() from error
-            if self._refusal.is_forgotten:
+            if self._refusal.ends_session:
                 await self.close()
             refused = self._key_refused()
             raise refused or ToolError(f"{name!r} failed: {_words(error)}") from error

@@ -17,17 +17,18 @@ from urllib.parse import urlsplit
 
 from cellwright.assistants.files import project_folders
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
-from cellwright.errors import CellwrightError, ToolError
+from cellwright.errors import CellwrightError, SetupError, ToolError
 from cellwright.external import Connection, Definition, Function, Listing, fingerprint_of
 from cellwright.external.consent_store import Pages, ToolBook
 from cellwright.external.discovery import DiscoveredService
 from cellwright.external.mcp_server import McpLoop, McpService
 from cellwright.external.openapi import OpenapiService
 from cellwright.external.web import ProcessEnvironment, Web
+from cellwright.llm.keys import SignIns
 from cellwright.record.messages import Manifest
 from cellwright.record.values import from_dict, to_dict
 from cellwright.settings import Settings
-from cellwright.stopping import WorkerThread
+from cellwright.stopping import Stop, WorkerThread
 from cellwright.store.database import Database
 from cellwright.store.tools import ToolStore
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
@@ -147,6 +148,11 @@ class ToolService:
     made: ServiceTools = field(default_factory=lambda: ServiceTools(()))
     made_of: str = ""
 
+    @property
+    def wants_sign_in(self) -> bool:
+        """Whether it refused because nobody is signed in to it."""
+        return isinstance(self.connection, McpService) and self.connection.wants_sign_in
+
     def tools(self) -> ServiceTools:
         """Its tools: the same ones for as long as it says the same."""
         if self.listing is None:
@@ -199,6 +205,32 @@ class Services:
         self._note(fingerprint_of(service.definition), listing)
         service.listing, service.problem = listing, ""
         return listing
+
+    def is_signed_in(self, definition: Definition) -> bool:
+        """Whether tokens of a service are kept; they may have run out."""
+        kept = self._surroundings.sign_ins
+        return definition.may_sign_in and kept is not None and bool(kept.load(definition.url))
+
+    def sign_in(self, service: ToolService, redirect: Any, stop: Stop | None = None) -> Listing:
+        """Have the user sign in to a service, and ask it what it can do.
+
+        Raises:
+            SetupError: It has no sign-in.
+            ToolError: They did not, or it does not say.
+        """
+        _mcp_of(service).sign_in(redirect, stop)
+        return self.ask(service)
+
+    def sign_out(self, service: ToolService) -> None:
+        """Forget the tokens of a service.
+
+        Raises:
+            SetupError: It has no sign-in.
+        """
+        _mcp_of(service).sign_out()
+        self._store.forget_listing(fingerprint_of(service.definition))
+        service.listing = None
+        service.problem = f"You signed out of {service.definition.name!r}."
 
     def ask_all(self, services: list[ToolService], seconds: float) -> None:
         """Ask those that never answered, at the same time.
@@ -283,6 +315,15 @@ class Services:
             return from_dict(Listing, row) if row is not None else None
         except ValueError:
             return None  # of another version: it is asked again
+
+
+def _mcp_of(service: ToolService) -> McpService:
+    definition, connection = service.definition, service.connection
+    if isinstance(connection, McpService) and definition.may_sign_in:
+        return connection
+    raise SetupError(
+        f"{definition.name!r} has no sign-in: it is no MCP server with an address, or has a key."
+    )
 
 
 def _mark(listing: Listing) -> str:
@@ -502,7 +543,7 @@ def open_outside(
         found = OPEN.get((key, where.folders))
         if found is None:
             store = ToolStore(database, settings.user)
-            pool = POOLS.setdefault(key, _Pool(_services(store, where.start)))
+            pool = POOLS.setdefault(key, _Pool(_services(store, where.start, settings.home)))
             pool.users += 1
             found = OutsideTools(ToolBook(store, settings.home, where.folders), pool.services)
             weakref.finalize(found, _let_go, key)
@@ -510,8 +551,9 @@ def open_outside(
         return found
 
 
-def _services(store: ToolStore, start: Path) -> Services:
-    return Services(store, ProcessEnvironment(os.environ, str(start)))
+def _services(store: ToolStore, start: Path, home: Path) -> Services:
+    environment = ProcessEnvironment(os.environ, str(start), sign_ins=SignIns(home))
+    return Services(store, environment)
 
 
 def _let_go(key: Key) -> None:

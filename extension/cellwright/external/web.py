@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from cellwright._version import __version__
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition
+from cellwright.llm.keys import SignIns
 from cellwright.stopping import Inbox, Stop, WorkerThread
 
 # Keys by the names of environment variables: put in when a request is made, never written down.
@@ -26,6 +27,8 @@ VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SECRET_HEADER = re.compile("auth|key|token|secret|cookie|pass|credential|session", re.IGNORECASE)
 SHORTEST_SECRET = 6
+FOR_SIGN_IN = "cellwright_sign_in"
+"""Marks a request of a sign-in, which may go to another host."""
 
 
 def expanded(template: str, environ: Mapping[str, str]) -> str:
@@ -469,6 +472,8 @@ class ProcessEnvironment:
     folder: str = ""
     """Where programs are started that name no folder; empty: where the process is."""
     resolve: Resolver = system_addresses
+    sign_ins: SignIns | None = None
+    """Where tokens of MCP servers are kept; None: nobody can sign in here."""
 
 
 class Web:
@@ -580,4 +585,5 @@ def hidden_of(definition: Definition, surroundings: ProcessEnvironment) -> Hidde
     written = {**definition.headers, **definition.environment}
     literal = [written[name] for name in literal_secrets(written)]
     literal += [part for value in literal for part in value.split() if len(part) > 12]
-    return Hidden((*used_values(templates, environ), *literal))
+    tokens = surroundings.sign_ins.secrets().values() if surroundings.sign_ins else ()
+    return Hidden((*used_values(templates, environ), *literal, *tokens))

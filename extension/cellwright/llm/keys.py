@@ -1,4 +1,4 @@
-"""Where keys of model services are kept: the system's keyring, or a file of the person's own.
+"""Where keys and tokens are kept: the system's keyring, or a file of the person's own.
 
 A key belongs to one origin (scheme, host and port) and is handed out for that alone, so that a
 changed address never gets the key of another service. What this does not protect against: code
@@ -38,6 +38,7 @@ from cellwright.stopping import WorkerThread
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
 KEY_FILE = "service.json"
+SIGN_IN_FILE = "sign-ins.json"
 KEYRING_NAME = "cellwright"
 KEYRING_SECONDS = 3.0
 """A keyring that asks for its password on a screen nobody sees would wait for ever."""
@@ -208,6 +209,10 @@ class KeyPlaces:
             self._known = {**self._known, origin: key if in_keyring else ""}
             self._known_at = self._changed_at()
 
+    def names(self) -> tuple[str, ...]:
+        """All that keys are kept for; the keyring is not asked."""
+        return (*self._keys(), *self.origins_in_keyring())
+
     def origins_in_keyring(self) -> tuple[str, ...]:
         """The origins whose keys were put into the keyring here; asking it takes long."""
         listed = self._content()[0].get("keyring", [])
@@ -301,7 +306,7 @@ class KeyPlaces:
             name, why = str(self.path), error.strerror or type(error).__name__
             raise StoreError(
                 f"The file {name!r} cannot be written: {why}.",
-                hint="Check the folder, or set the key in the environment of the server.",
+                hint="Check that the folder can be written and the disk has room, and save again.",
             ) from None
 
     def _open(self) -> Keyring | None:
@@ -384,12 +389,66 @@ def _write_alone(path: Path, text: str) -> None:
         raise
 
 
+PLACES: dict[Path, KeyPlaces] = {}
+"""One for each file, so that a keyring is asked once in a process."""
+
+
+class SignIns:
+    """The tokens of MCP servers that the user has signed in to, kept as keys are, by address.
+
+    Args:
+        home: cellwright's own folder.
+    """
+
+    def __init__(self, home: Path) -> None:
+        path = home / SIGN_IN_FILE
+        self._places = PLACES.setdefault(path, KeyPlaces(path))
+
+    def load(self, url: str) -> dict[str, Any]:
+        """What a sign-in at an address gave; empty: nobody is signed in there."""
+        return self._read(f"mcp {url}")
+
+    def save(self, url: str, given: Mapping[str, Any]) -> None:
+        """Keep what a sign-in gave, in place of the one before.
+
+        Raises:
+            StoreError: It cannot be kept.
+        """
+        self._places.keep_key(f"mcp {url}", json.dumps(given))
+
+    def forget(self, url: str) -> None:
+        """Keep nothing more of an address.
+
+        Raises:
+            StoreError: The keyring or the file cannot be written.
+        """
+        self._places.keep_key(f"mcp {url}", "")
+
+    def secrets(self) -> dict[str, str]:
+        """What nobody may read in a record, by names for a redactor."""
+        found: dict[str, str] = {}
+        for number, name in enumerate(self._places.names()):
+            given = self._read(name)
+            values = {**(given.get("client") or {}), **(given.get("tokens") or {})}
+            found |= {
+                f"mcp_{kind}_{number}": str(values[kind])
+                for kind in ("access_token", "refresh_token", "client_secret")
+                if values.get(kind)
+            }
+        return found
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            given = json.loads(self._places.key(name)[0] or "{}")
+        except ValueError:
+            return {}  # it was changed by hand: whoever wants it signs in again
+        return given if isinstance(given, dict) else {}
+
+
 # The same choice for what does not run in the server: the magics, the command line, Python.
 
 
 CHOSEN = "the choice in the panel"
-PLACES: dict[Path, KeyPlaces] = {}
-"""One for each file, so that a keyring is asked once in a process."""
 
 
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:

@@ -243,6 +243,7 @@ class ChatAnswering:
         place = RunContext(
             kernel=kernel,
             keyboard=run.keyboard.ask,
+            form_asker=run.keyboard.ask_form,
             store=shared.runs,
             redactor=shared.redactor(),
             lane="panel",

@@ -15,6 +15,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from cellwright.errors import StoreError
+from cellwright.llm.keys import SignIns
 from cellwright.record.outputs import VariableSummary
 from cellwright.server.configuration import Cellwright
 from cellwright.server.service_choice import ServiceChooser
@@ -270,7 +271,9 @@ class Application:
 
     def redactor(self, key: str = "") -> Redactor:
         """Takes out the secrets of the environment and a key; empty: the one that is chosen."""
-        return Redactor.from_environment(self.chooser.environ, key or self.chooser.choice().api_key)
+        chosen = key or self.chooser.choice().api_key
+        tokens = SignIns(self.chooser.home()).secrets()
+        return Redactor.from_environment(self.chooser.environ, chosen, tokens)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """What ``work`` returns, done where it does not hold up the server.

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Union, cast
 from cellwright.errors import CellwrightError
 from cellwright.record.values import INTEGER_LIMIT, read_json, safe_json, to_dict
 from cellwright.settings import Mode
+from cellwright.tools import FormRequest
 
 PROTOCOL = 1
 
@@ -103,11 +104,13 @@ class QueuedPrompt:
 
 @dataclass(frozen=True)
 class InputAsked:
-    """What a running cell's ``input()`` asks."""
+    """What a running cell's ``input()`` asks, or a service that works."""
 
     request: str
     prompt: str
     password: bool = False
+    form: FormRequest | None = None
+    """What a service wants; null: a line of text is."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from cellwright.record.events import (
 from cellwright.server.frames import Ask, Attach, InputAsked, Phase, QueuedPrompt
 from cellwright.server.tab import AttachedNotebook
 from cellwright.stopping import Stop
+from cellwright.tools import FormRequest
 
 # What the person is asked while a run goes on, and waited for by its worker thread.
 #
@@ -81,7 +82,7 @@ class PanelApprover:
                 self._call_id = ""
 
 
-# What a running cell asks with ``input()``, put to the person in the panel.
+# What a running cell asks with ``input()``, or a service, put to the person in the panel.
 
 
 class PanelKeyboard:
@@ -104,11 +105,12 @@ class PanelKeyboard:
 
     def ask(self, prompt: str, password: bool) -> _Question:
         """Put a question to the person."""
-        question = _Question(InputAsked(secrets.token_hex(8), prompt, password), self._close)
-        with self._lock:
-            self._open = question
-        self._tell()
-        return question
+        return self._put(_Question(InputAsked(secrets.token_hex(8), prompt, password), self._close))
+
+    def ask_form(self, form: FormRequest) -> _Question:
+        """Put a form of a service to the person: a ``FormAsker``."""
+        asked = InputAsked(secrets.token_hex(8), form.message, form=form)
+        return self._put(_Question(asked, self._close))
 
     def answer(self, request: str, value: str) -> bool:
         """What the person typed; False: nothing of the kind is being asked."""
@@ -118,6 +120,12 @@ class PanelKeyboard:
                 return False
             question.typed = value
         return True
+
+    def _put(self, question: _Question) -> _Question:
+        with self._lock:
+            self._open = question
+        self._tell()
+        return question
 
     def _close(self, question: _Question) -> None:
         with self._lock:

@@ -31,7 +31,7 @@ from cellwright.server.rest_types import Problem
 from cellwright.server.routes import TEXT_LIMIT_CHARACTERS, Route, RouteTable
 from cellwright.server.run_routes import RunPage
 from cellwright.server.table import load_all_routes
-from cellwright.server.tool_routes import ToolList
+from cellwright.server.tool_routes import ToolList, WantedSignIn
 from cellwright.server.uploads import TakenFile
 from cellwright.server.usage_routes import UsageTotals, WantedBudgets
 
@@ -191,10 +191,18 @@ OPERATIONS: Mapping[str, Operation] = {
         answer=result_types.SamplePage,
     ),
     "GET results/sample": _result("result", "id", answer=result_types.RunSample),
+    "GET results/leaderboard": _result("folder", answer=result_types.LeaderboardPage),
     "GET results/compare": _result(
         *("first", "second", "start", "count"), answer=result_types.ResultComparison
     ),
     "GET tools": Operation(ToolList, query=("notebook",), refusals=(400, 409)),
+    "POST tools/sign-in": Operation(ToolList, body=WantedSignIn, refusals=(400, 409, 413)),
+    "DELETE tools/sign-in": Operation(ToolList, query=("name", "notebook"), refusals=(400, 409)),
+    "GET tools/sign-in/answer": Operation(
+        query=("code", "state", "iss", "error", "error_description"),
+        refusals=(400,),
+        media=("text/html",),
+    ),
     "GET notebooks/missing": Operation(
         tuple[types.MissingCells, ...], query=("path", "tab"), refusals=(400, 409)
     ),

@@ -28,7 +28,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     (r"v1/(runs(/.*)?|notebooks/missing)", "run_routes"),
     (r"v1/results(/.*)?", "result_routes"),
     (r"v2/components(/.*)?", "component_routes"),
-    (r"v1/tools", "tool_routes"),
+    (r"v1/tools(/.*)?", "tool_routes"),
     (r"v2/mcp", "mcp_routes"),
     (r"openapi\.json", "openapi_routes"),
     (r"v1/socket", "socket"),

@@ -705,7 +705,8 @@ class Conversation:
         message = question.message
         if message is None:
             messages[0] = self._head(messages[0], question)
-            names = (*mentioned_names(question.prompt), *question.variables)
+            said = mentioned_names(question.prompt) if question.reads_mentions else ()
+            names = (*said, *question.variables)
             mentioned = self._watch.mentioned(self._place.kernel, names)
             state = replace(state, sent_at=question.sent_at)
             message = user_message(question.prompt, attachments, mentioned, state, question.context)
@@ -736,7 +737,7 @@ class Conversation:
     ) -> agent.AgentParts:
         place, model = self._place, question.parameters.model
         able = lm.capabilities(model)
-        policy = Policy(question.mode, place.approver, self.trusted)
+        policy = Policy(question.mode, place.approver, self.trusted, question.installable)
         allowed = question.assistant.allowed(self._tools.registry)
         offer = offered(question.typed, allowed, policy, question.tools)
         self._offered = offer.registry
@@ -790,6 +791,7 @@ class Conversation:
             chat_id=self.chat_id,
             user_id=place.user_id,
             keyboard=place.keyboard,
+            form_asker=place.form_asker,
         )
         return with_run_facts(context, question, self._folder)
 

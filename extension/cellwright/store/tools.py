@@ -68,6 +68,11 @@ class ToolStore:
             Statement("INSERT OR REPLACE INTO tool_listings VALUES (?, ?, ?)", row)
         )
 
+    def forget_listing(self, fingerprint: str) -> None:
+        """Keep nothing of what a service said that it can do."""
+        sql = "DELETE FROM tool_listings WHERE fingerprint = ?"
+        self._database.write(Statement(sql, (fingerprint,)))
+
     def listing(self, fingerprint: str) -> Mapping[str, Any] | None:
         """What it said; None: it was never asked."""
         rows = self._database.read(

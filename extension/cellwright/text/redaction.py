@@ -88,8 +88,10 @@ class Redactor:
         # Texts without secrets: what the tools are for is said again in every run.
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str], key: str = "") -> Redactor:
-        """A redactor that knows the secrets of an environment and the configured key."""
+    def from_environment(
+        cls, environ: Mapping[str, str], key: str = "", tokens: Mapping[str, str] | None = None
+    ) -> Redactor:
+        """A redactor that knows the secrets of an environment, the configured key and tokens."""
         secrets = {
             name: value.strip()
             for name, value in environ.items()
@@ -103,7 +105,7 @@ class Redactor:
                     secrets[f"{name}_password_{number}"] = password
         if len(key.strip()) >= SHORTEST_SECRET and key.strip() not in secrets.values():
             secrets["api_key"] = key.strip()
-        return cls(secrets)
+        return cls({**secrets, **(tokens or {})})
 
     def text(self, text: str) -> str:
         """``text`` without its secrets; the same object when it has none."""

@@ -5,8 +5,10 @@ import type {
   KeptMemory as Memory,
   LibraryHits as Found,
   LibraryState as LibraryAnswer,
+  ListedSignIn as SignIn,
   ListedTool as KeptTool,
   MemoryList as MemoryAnswer,
+  ToolList as ToolAnswer,
   UsageTotals as UsageAnswer,
   WantedBudgets as BudgetChange
 } from '../wire/generated';
@@ -22,7 +24,16 @@ export type {
   Proposed as MemoryProposal,
   UsageLine as UsageRow
 } from '../wire/generated';
-export type { BudgetChange, KeptTool, LibraryAnswer, Memory, MemoryAnswer, UsageAnswer };
+export type {
+  BudgetChange,
+  KeptTool,
+  LibraryAnswer,
+  Memory,
+  MemoryAnswer,
+  SignIn,
+  ToolAnswer,
+  UsageAnswer
+};
 
 /** Where a fact holds. */
 export type Scope = Memory['scope'];
@@ -113,8 +124,20 @@ export class KeepingRest {
   }
 
   /** The tools that were added, those of the folder of a notebook among them. */
-  async tools(notebook: string): Promise<readonly KeptTool[]> {
-    return (await this._get(shape('ToolList'), ['tools'], { notebook, ...QUIETLY })).tools;
+  tools(notebook: string): Promise<ToolAnswer> {
+    return this._get(shape('ToolList'), ['tools'], { notebook, ...QUIETLY });
+  }
+
+  /** Begin to sign in to an MCP server; the list then has the address of the page to open. */
+  signIn(name: string, notebook: string): Promise<void> {
+    // The address under which this browser reaches the server: the person comes back to it.
+    const origin = new URL(this._settings.baseUrl, location.href).href;
+    return this._send(['tools', 'sign-in'], withBody('POST', { name, notebook, origin }));
+  }
+
+  async signOut(name: string, notebook: string): Promise<void> {
+    const route = { path: ['tools', 'sign-in'], query: { name, notebook } };
+    await send(this._settings, route, { method: 'DELETE' });
   }
 
   private _get<T>(answer: Shape<T>, path: readonly string[], query: Query): Promise<T> {

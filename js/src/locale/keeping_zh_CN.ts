@@ -222,5 +222,15 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   No: '否',
   'Discard what you typed?': '放弃您输入的内容？',
   'Delete "%1" with its file? What it said in chats stays.':
-    '删除“%1”及其文件？它在对话中说过的内容会保留。'
+    '删除“%1”及其文件？它在对话中说过的内容会保留。',
+  'Sign-ins': '登录',
+  'Open %1 to sign in': '打开 %1 登录',
+  'Sign out': '退出登录',
+  'Sign in': '登录',
+  'Sign in again': '重新登录',
+  'You can sign in, if it wants that.': '如果需要，您可以登录。',
+  'wants you to sign in.': '需要您登录。',
+  'waits for you to sign in. Look at the host before you type a password.':
+    '正在等待您登录。输入密码前请核对主机名。',
+  'You are signed in.': '您已登录。'
 };

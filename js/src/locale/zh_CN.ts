@@ -558,5 +558,24 @@ export const CHINESE: Readonly<Record<string, string>> = {
     '查看并更改智能体的记忆、查阅的资料和用量',
   'The part of the page to show': '要显示的页面部分',
   'The assistant to change; empty: a new one': '要更改的助手；留空：新建',
-  'Path of the notebook whose assistants are meant': '助手所属笔记本的路径'
+  'Path of the notebook whose assistants are meant': '助手所属笔记本的路径',
+  'The MCP server "%1" asks:': 'MCP 服务器“%1”请求：',
+  'The MCP server "%1" asks: %2': 'MCP 服务器“%1”请求：%2',
+  Decline: '拒绝',
+  'I have opened it': '我已打开',
+  'What you give goes to this server alone, not to the model.':
+    '您提供的内容只发送给该服务器，不会发送给模型。',
+  'Open %1': '打开 %1',
+  optional: '可选',
+  'AWS credentials were found on this server: a key is not needed.':
+    '在此服务器上找到了 AWS 凭证：无需密钥。',
+  'Raise it under More, “Memory, Library and Usage”.': '请在“更多”中的“记忆、资料库和用量”里调高。',
+  'Ask it to go on: each question has limits of its own.': '请让它继续：每个问题都有各自的限制。',
+  'Make that folder writable; whoever runs this server can choose another.':
+    '请将该文件夹设为可写；服务器的管理者可以选择其他文件夹。',
+  'Whoever runs this server can choose a folder on a local disk.':
+    '服务器的管理者可以选择本地磁盘上的文件夹。',
+  'Update cellwright on this server.': '请在此服务器上更新 cellwright。',
+  'Check that folder; whoever runs this server can choose another.':
+    '请检查该文件夹；服务器的管理者可以选择其他文件夹。'
 };

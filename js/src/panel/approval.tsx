@@ -2,12 +2,11 @@ import * as React from 'react';
 
 import type { Block, ToolCard } from '../chat/types';
 import { loadsFromElsewhere } from '../markdown/loads';
-import { Button, Icon } from '../ui/button';
+import { Button } from '../ui/button';
 import { useDelay, useTrans } from '../ui/hooks';
 import { OpenNotebookButton } from '../ui/opening';
 import { TextEdit } from '../ui/text_edit';
 import { cardTitle } from '../ui/words';
-import type { ChatState } from '../wire/generated';
 import { approveWords, AskedCall, useAskedCell } from './asked_call';
 import { type ApprovalAnswer, useTurnActions } from './turn_actions';
 
@@ -204,7 +203,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
 }
 
 /** Why this page cannot answer, and what makes it so that it can; nothing where it can. */
-function WhyNoAnswer() {
+export function WhyNoAnswer() {
   const trans = useTrans();
   const { canAnswer, notebookToOpen } = useTurnActions();
   if (canAnswer) {
@@ -219,51 +218,5 @@ function WhyNoAnswer() {
       </p>
       <OpenNotebookButton path={notebookToOpen} />
     </div>
-  );
-}
-
-interface InputRequestProps {
-  readonly input: NonNullable<ChatState['input']>;
-  readonly onSend: (value: string) => void;
-}
-
-/** A running cell called `input()` or `getpass()`: a box for the answer. */
-export function InputRequest({ input, onSend }: InputRequestProps) {
-  const trans = useTrans();
-  const { canAnswer } = useTurnActions();
-  const [value, setValue] = React.useState('');
-  const field = React.useId();
-  const submit = (event: React.FormEvent): void => {
-    event.preventDefault();
-    if (canAnswer) {
-      onSend(value);
-      setValue('');
-    }
-  };
-  return (
-    <form className="cw-input-request" onSubmit={submit}>
-      <label htmlFor={field}>
-        <Icon name="input" />
-        <span>
-          {input.prompt.trim() === '' ? trans.__('The running cell asks for input') : input.prompt}
-        </span>
-      </label>
-      <WhyNoAnswer />
-      <div className="cw-row">
-        <input
-          id={field}
-          className="cw-field"
-          type={input.password ? 'password' : 'text'}
-          autoComplete="off"
-          value={value}
-          onChange={event => {
-            setValue(event.target.value);
-          }}
-        />
-        <button type="submit" className="cw-button cw-mod-primary" aria-disabled={!canAnswer}>
-          <span>{trans.__('Send')}</span>
-        </button>
-      </div>
-    </form>
   );
 }

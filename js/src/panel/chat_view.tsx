@@ -12,7 +12,7 @@ import { useSeconds, useSignal, useTrans } from '../ui/hooks';
 import { useDropZone, useUploads } from '../ui/uploads';
 import { phaseWords, statusWords } from '../ui/words';
 import type { ChatState } from '../wire/generated';
-import { InputRequest } from './approval';
+import { Asked } from './asked_input';
 import { useChatActions } from './chat_actions';
 import { Composer } from './composer';
 import { type DocumentChoice, LibraryNote, useLibraryOffers } from './library_offers';
@@ -128,13 +128,17 @@ interface Moment {
   readonly approval: string;
   readonly approvalLabel: string;
   readonly input: string | null;
+  /** The service that asks; empty: a cell does. */
+  readonly server: string;
 }
 
 function momentOf(turns: readonly Turn[], state: ChatState): Moment {
   const input = state.input?.prompt ?? null;
+  const server = state.input?.form?.server ?? '';
   const turn = turns.at(-1);
   if (turn === undefined) {
-    return { run: '', status: 'completed', reason: '', approval: '', approvalLabel: '', input };
+    const nothing = { run: '', status: 'completed', reason: '' } as const;
+    return { ...nothing, approval: '', approvalLabel: '', input, server };
   }
   const { runId: run, status, reason } = turn;
   const approvalLabel = labelOf(turn, state.approval);
@@ -144,7 +148,8 @@ function momentOf(turns: readonly Turn[], state: ChatState): Moment {
     reason,
     approval: approvalLabel === '' ? '' : state.approval,
     approvalLabel,
-    input
+    input,
+    server
   };
 }
 
@@ -171,7 +176,9 @@ function announcement(before: Moment, now: Moment, trans: TranslationBundle): st
     return trans.__('Approval needed: %1', now.approvalLabel);
   }
   if (now.input !== null && before.input === null) {
-    return trans.__('The running cell asks for input: %1', now.input);
+    return now.server === ''
+      ? trans.__('The running cell asks for input: %1', now.input)
+      : trans.__('The MCP server "%1" asks: %2', now.server, now.input);
   }
   if (now.run !== before.run && now.status === 'running') {
     return trans.__('The agent started working.');
@@ -312,7 +319,7 @@ export function ChatView(props: ChatViewProps) {
               </div>
             ))}
           {state.input !== null && (
-            <InputRequest
+            <Asked
               key={state.input.request}
               input={state.input}
               onSend={value => {

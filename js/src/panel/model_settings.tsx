@@ -262,6 +262,7 @@ function KeyStep({ form }: PartProps) {
       <KeyField
         value={draft.api_key}
         isSet={row?.is_key_set === true}
+        hasCredentials={row?.has_credentials === true && !form.hasKey}
         isKept={form.hasKey && draft.api_key === ''}
         place={form.keyPlace}
         isNeeded={row?.needs_key === true}
@@ -397,7 +398,12 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     setDraft({ ...draft, ...chosen, model });
     setOutcome(NOTHING);
     setListing(names === null ? NOTHING : { kind: 'listed', names });
-    if (names === null && found !== null && found.base_url !== '' && found.has_key) {
+    if (
+      names === null &&
+      found !== null &&
+      found.base_url !== '' &&
+      (found.has_key || found.has_credentials)
+    ) {
       showModels({ ...chosen, model });
     }
   };
@@ -552,6 +558,8 @@ interface KeyFieldProps {
   readonly value: string;
   /** The server has it from elsewhere, and takes no other one. */
   readonly isSet: boolean;
+  /** Requests are signed with what was found on the server. */
+  readonly hasCredentials: boolean;
   readonly isKept: boolean;
   /** Where it is kept, or would be. */
   readonly place: string;
@@ -561,9 +569,17 @@ interface KeyFieldProps {
 }
 
 function describeKey(
-  { isKept, place, isNeeded }: Pick<KeyFieldProps, 'isKept' | 'place' | 'isNeeded'>,
+  {
+    isKept,
+    place,
+    isNeeded,
+    hasCredentials
+  }: Omit<KeyFieldProps, 'value' | 'isSet' | 'onChange' | 'onEnter'>,
   trans: TranslationBundle
 ): string {
+  if (hasCredentials) {
+    return trans.__('AWS credentials were found on this server: a key is not needed.');
+  }
   const isInKeyring = place === 'keyring';
   if (isKept) {
     return isInKeyring
@@ -580,9 +596,9 @@ function describeKey(
     : trans.__('From your account there. The server keeps it, never the notebook or the browser.');
 }
 
-function KeyField({ value, isSet, isKept, place, isNeeded, onChange, onEnter }: KeyFieldProps) {
+function KeyField({ value, isSet, onChange, onEnter, ...known }: KeyFieldProps) {
   const trans = useTrans();
-  const note = describeKey({ isKept, place, isNeeded }, trans);
+  const note = describeKey(known, trans);
   if (isSet) {
     return (
       <div className="cw-entry">
@@ -596,7 +612,9 @@ function KeyField({ value, isSet, isKept, place, isNeeded, onChange, onEnter }: 
       label={trans.__('Key')}
       note={note}
       value={value}
-      placeholder={isNeeded && !isKept ? trans.__('Paste your key') : ''}
+      placeholder={
+        known.isNeeded && !known.isKept && !known.hasCredentials ? trans.__('Paste your key') : ''
+      }
       isSecret
       onChange={onChange}
       onEnter={onEnter}

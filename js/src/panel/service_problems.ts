@@ -56,6 +56,16 @@ export function describeProblem(
 /** What a notebook or a shell is told to set or type. */
 const ELSEWHERE = /CELLWRIGHT_|_API_KEY|%agent|\bcellwright \w+ --|(^|\s)-m\b/;
 
+/** The last sentence of a reason that says how to raise a limit in a notebook or a shell. */
+const RAISING = /\s*Raise it with (?:%agent|--)[^\n]*\.$/;
+
+/** Why a run ended, with what can be done about it here. */
+export function reasonHere(cause: string, reason: string, trans: TranslationBundle): string {
+  return RAISING.test(reason)
+    ? [reason.replace(RAISING, ''), nextStep(cause, true, trans)].filter(Boolean).join(' ')
+    : reason;
+}
+
 /** What the server says is to be done, unless it names what only a notebook or a shell has. */
 export function ownAction(
   { code, hint }: Pick<NamedError, 'code' | 'hint'>,
@@ -78,7 +88,18 @@ export function nextStep(code: string, hasKey: boolean, trans: TranslationBundle
     LMRateLimitError: trans.__('Wait a minute and try again.'),
     LMServerError: trans.__('Try again in a while.'),
     LMStreamError: trans.__('Check the address. It usually ends in /v1.'),
-    LMToolsUnsupportedError: trans.__('Choose a model that can call tools.')
+    LMToolsUnsupportedError: trans.__('Choose a model that can call tools.'),
+    month_budget: trans.__('Raise it under More, “Memory, Library and Usage”.'),
+    step_limit: trans.__('Ask it to go on: each question has limits of its own.'),
+    time_limit: trans.__('Ask it to go on: each question has limits of its own.'),
+    token_limit: trans.__('Ask it to go on: each question has limits of its own.'),
+    cost_limit: trans.__('Ask it to go on: each question has limits of its own.'),
+    store_read_only: trans.__(
+      'Make that folder writable; whoever runs this server can choose another.'
+    ),
+    store_network: trans.__('Whoever runs this server can choose a folder on a local disk.'),
+    store_newer: trans.__('Update cellwright on this server.'),
+    store_failed: trans.__('Check that folder; whoever runs this server can choose another.')
   };
   return steps[code] ?? '';
 }

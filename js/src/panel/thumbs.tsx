@@ -4,8 +4,14 @@ import { Button, IconButton } from '../ui/button';
 import { useTrans } from '../ui/hooks';
 import { usePins } from './pins';
 
+interface ThumbsProps {
+  readonly runId: string;
+  /** Told whether there is a thumb now. */
+  readonly onThumb: (isGiven: boolean) => void;
+}
+
 /** Says whether an answer is good; pressed again it says nothing. */
-export function Thumbs({ runId }: { runId: string }) {
+export function Thumbs({ runId, onThumb }: ThumbsProps) {
   const trans = useTrans();
   const { thumbs, setThumb } = usePins();
   if (thumbs === null) {
@@ -14,7 +20,9 @@ export function Thumbs({ runId }: { runId: string }) {
   const thumb = thumbs[runId];
   const press = (isUp: boolean): void => {
     const comment = thumb?.comment ?? '';
-    setThumb(runId, thumb?.is_up === isUp ? null : { is_up: isUp, comment });
+    const isGiven = thumb?.is_up !== isUp;
+    setThumb(runId, isGiven ? { is_up: isUp, comment } : null);
+    onThumb(isGiven);
   };
   return (
     <span className="cw-thumbs" role="group" aria-label={trans.__('What you think of it')}>
@@ -38,13 +46,27 @@ export function Thumbs({ runId }: { runId: string }) {
   );
 }
 
-/** Why the person thinks so, once there is a thumb. */
-export function ThumbComment({ runId }: { runId: string }) {
+interface ThumbCommentProps {
+  readonly runId: string;
+  /** Asked for: a thumb was just given. */
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** Why the person thinks so: asked when they give a thumb, shown where they said it. */
+export function ThumbComment({ runId, isOpen, onClose }: ThumbCommentProps) {
   const trans = useTrans();
   const { thumbs, setThumb } = usePins();
   const [words, setWords] = React.useState<string | null>(null);
+  const field = React.useRef<HTMLInputElement>(null);
   const thumb = thumbs?.[runId];
-  if (thumb === undefined) {
+  const isAsked = isOpen && thumb !== undefined;
+  React.useEffect(() => {
+    if (isAsked) {
+      field.current?.focus();
+    }
+  }, [isAsked]);
+  if (thumb === undefined || !(isOpen || thumb.comment !== '')) {
     return null;
   }
   const shown = words ?? thumb.comment;
@@ -54,10 +76,12 @@ export function ThumbComment({ runId }: { runId: string }) {
       setThumb(runId, { is_up: thumb.is_up, comment: shown.trim() });
     }
     setWords(null);
+    onClose();
   };
   return (
     <div className="cw-thumb-comment">
       <input
+        ref={field}
         className="cw-field"
         dir="auto"
         maxLength={2000}
@@ -67,9 +91,15 @@ export function ThumbComment({ runId }: { runId: string }) {
         onChange={event => {
           setWords(event.target.value);
         }}
+        onBlur={() => {
+          if (!isChanged) {
+            onClose();
+          }
+        }}
         onKeyDown={event => {
           if (event.key === 'Escape') {
             setWords(null);
+            onClose();
           } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
             save();
           }

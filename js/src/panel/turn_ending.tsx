@@ -12,6 +12,7 @@ import { Menu, type MenuEntry } from '../ui/menu';
 import { type Opener, OpenNotebookButton, useOpener } from '../ui/opening';
 import { isTrouble, statusWords, undoWords } from '../ui/words';
 import { needsSetup, SetUpButton } from './notice';
+import { reasonHere } from './service_problems';
 import { ThumbComment, Thumbs } from './thumbs';
 import { useTurnActions } from './turn_actions';
 
@@ -22,6 +23,8 @@ export function TurnFooter({ turn }: { turn: Turn }) {
   const { run: openRun } = useOpener();
   const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
   const [isUndone, setUndone] = React.useState(false);
+  const [isCommenting, setCommenting] = React.useState(false);
+  const figures = formatFigures(turn, trans);
   const changedCells = turn.blocks.some(
     block => block.kind === 'tool' && block.cellIds.length > 0 && block.risk !== 'read'
   );
@@ -33,11 +36,11 @@ export function TurnFooter({ turn }: { turn: Turn }) {
   return (
     <footer className="cw-footer">
       <div className="cw-footer-line">
-        <span className="cw-figures" title={turn.model}>
-          {formatFigures(turn, trans)}
+        <span className="cw-figures" title={[turn.model, figures].filter(Boolean).join('\n')}>
+          {figures}
         </span>
         <span className="cw-footer-actions">
-          <Thumbs runId={turn.runId} />
+          <Thumbs runId={turn.runId} onThumb={setCommenting} />
           <CopyButton text={() => answerText(turn)} label={trans.__('Copy answer')} />
           {turn.supersededBy === '' && (
             <IconButton
@@ -82,7 +85,13 @@ export function TurnFooter({ turn }: { turn: Turn }) {
           </Menu>
         </span>
       </div>
-      <ThumbComment runId={turn.runId} />
+      <ThumbComment
+        runId={turn.runId}
+        isOpen={isCommenting}
+        onClose={() => {
+          setCommenting(false);
+        }}
+      />
       {outcome !== null && (
         <p className="cw-muted" role="status">
           {undoWords(outcome, isUndone, trans)}
@@ -136,7 +145,7 @@ export function TurnEnding({ turn }: { turn: Turn }) {
       <Icon name={iconOf(turn)} />
       <div className="cw-ending-text">
         {turn.status !== 'completed' && <strong>{statusWords(turn.status, trans)}</strong>}
-        {isReasonShown && <p>{turn.reason}</p>}
+        {isReasonShown && <p>{reasonHere(turn.cause, turn.reason, trans)}</p>}
         {isUnanswered(turn) && <Unanswered />}
         <Remedies turn={turn} />
       </div>

@@ -165,6 +165,10 @@ export interface components {
       /** @description Where a key that is given would be kept: ``keyring`` or ``file``. */
       readonly new_key_place: string;
     };
+    /** @description All results of a folder on one page that can be handed on. */
+    readonly LeaderboardPage: {
+      readonly html: string;
+    };
     /** @description The second of two results against the first. */
     readonly ResultComparison: {
       readonly difference: components['schemas']['Estimate'];
@@ -172,6 +176,7 @@ export interface components {
       readonly worse: number;
       readonly equal: number;
       readonly p_value: number;
+      readonly detectable: number;
       readonly shared: number;
       readonly only_first: number;
       readonly only_second: number;
@@ -209,6 +214,7 @@ export interface components {
       readonly at_k: {
         readonly [key: string]: components['schemas']['Estimate'];
       };
+      readonly variance: components['schemas']['Variance'] | null;
       readonly cost_dollars: number | null;
       readonly cost_each: components['schemas']['Estimate'] | null;
       readonly seconds: number;
@@ -330,6 +336,7 @@ export interface components {
     /** @description All of them. */
     readonly ToolList: {
       readonly tools: readonly components['schemas']['ListedTool'][];
+      readonly sign_ins: readonly components['schemas']['ListedSignIn'][];
     };
     /** @description Usage in rows, and the budgets of this month. */
     readonly UsageTotals: {
@@ -733,7 +740,7 @@ export interface components {
       readonly value: number;
       readonly low: number;
       readonly high: number;
-      /** @description ``wilson``, ``clustered bootstrap``, ``clustered normal`` or ``none``. */
+      /** @description ``wilson``, ``clustered t`` or ``none``. */
       readonly method: string;
       readonly count: number;
     };
@@ -792,6 +799,35 @@ export interface components {
       readonly change: 'created' | 'modified' | 'deleted';
       readonly size_bytes: number;
     };
+    /** @description A value that a service wants of the user. */
+    readonly FormField: {
+      readonly name: string;
+      readonly title: string;
+      /** @enum {string} */
+      readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'choices';
+      readonly description: string;
+      /** @description What a text has to be, such as ``email``; empty: anything. */
+      readonly format: string;
+      readonly required: boolean;
+      readonly options: readonly components['schemas']['FormOption'][];
+      /** @description What stands in it at first: one text, or those that are chosen. */
+      readonly given: readonly string[];
+    };
+    /** @description A value of a field that may be chosen. */
+    readonly FormOption: {
+      readonly value: string;
+      readonly title: string;
+    };
+    /** @description What a service asks the user while it works: values, or to open an address. */
+    readonly FormRequest: {
+      readonly server: string;
+      readonly message: string;
+      readonly fields: readonly components['schemas']['FormField'][];
+      /** @description To be opened by the user; empty: values are wanted. */
+      readonly url: string;
+      /** @description Why the answer before was not taken. */
+      readonly problem: string;
+    };
     /** @description What a group of samples comes to. */
     readonly GroupNumbers: {
       readonly value: number;
@@ -826,11 +862,13 @@ export interface components {
       readonly total: number;
       readonly name: string;
     };
-    /** @description What a running cell's ``input()`` asks. */
+    /** @description What a running cell's ``input()`` asks, or a service that works. */
     readonly InputAsked: {
       readonly request: string;
       readonly prompt: string;
       readonly password: boolean;
+      /** @description What a service wants; null: a line of text is. */
+      readonly form: components['schemas']['FormRequest'] | null;
     };
     /** @description One fact or wish that is kept. */
     readonly KeptMemory: {
@@ -877,6 +915,20 @@ export interface components {
       readonly place: string;
       readonly is_default: boolean;
       readonly documents: number;
+    };
+    /** @description An MCP server that the person has signed in to, or has to. */
+    readonly ListedSignIn: {
+      readonly name: string;
+      readonly host: string;
+      /**
+       * @description ``offered``: it was not asked from here yet, and may want it.
+       * @enum {string}
+       */
+      readonly state: 'offered' | 'wanted' | 'waiting' | 'done';
+      /** @description The address of the sign-in page that they are waited for from. */
+      readonly page: string;
+      /** @description Why the last try failed. */
+      readonly problem: string;
     };
     /** @description A tool beside the standard ones. */
     readonly ListedTool: {
@@ -1076,6 +1128,8 @@ export interface components {
       readonly port: number;
       /** @description Those of a server that runs on this machine; null: none was found. */
       readonly models: readonly string[] | null;
+      /** @description Its requests are signed with credentials that were found here, so it needs no key. */
+      readonly has_credentials: boolean;
     };
     /** @description A prompt that waits its turn. */
     readonly QueuedPrompt: {
@@ -1306,6 +1360,8 @@ export interface components {
       readonly group: string;
       /** @description Samples of one family vary together: intervals are clustered by it. */
       readonly family: string;
+      /** @description What its author says of it. */
+      readonly metadata: JsonObject;
     };
     /** @description When, and how long. */
     readonly SampleTime: {
@@ -1480,6 +1536,13 @@ export interface components {
       readonly output_tokens: number;
       /** @description None: no price of it is known. */
       readonly cost_dollars: number | null;
+    };
+    /** @description Why scores differ: between samples, and when one sample runs again. */
+    readonly Variance: {
+      readonly between: number;
+      readonly within: number;
+      /** @description The standard error of the mean that comes from running again alone: the samples stay. */
+      readonly rerun_error: number;
     };
     /** @description The answer to ``hello``. */
     readonly Welcome: {
@@ -1779,6 +1842,7 @@ export type Models = components['schemas']['Models'];
 export type OneVariable = components['schemas']['OneVariable'];
 export type ProjectTextRows = components['schemas']['ProjectTextRows'];
 export type ProviderList = components['schemas']['ProviderList'];
+export type LeaderboardPage = components['schemas']['LeaderboardPage'];
 export type ResultComparison = components['schemas']['ResultComparison'];
 export type ResultListing = components['schemas']['ResultListing'];
 export type ResultNumbers = components['schemas']['ResultNumbers'];
@@ -1833,6 +1897,9 @@ export type EventsFrame = components['schemas']['EventsFrame'];
 export type ExecuteResult = components['schemas']['ExecuteResult'];
 export type Execution = components['schemas']['Execution'];
 export type FileChange = components['schemas']['FileChange'];
+export type FormField = components['schemas']['FormField'];
+export type FormOption = components['schemas']['FormOption'];
+export type FormRequest = components['schemas']['FormRequest'];
 export type GroupNumbers = components['schemas']['GroupNumbers'];
 export type HistoryCompacted = components['schemas']['HistoryCompacted'];
 export type ImagePart = components['schemas']['ImagePart'];
@@ -1842,6 +1909,7 @@ export type KeptMemory = components['schemas']['KeptMemory'];
 export type LibraryDocument = components['schemas']['LibraryDocument'];
 export type LibraryHit = components['schemas']['LibraryHit'];
 export type LibrarySummary = components['schemas']['LibrarySummary'];
+export type ListedSignIn = components['schemas']['ListedSignIn'];
 export type ListedTool = components['schemas']['ListedTool'];
 export type MessageAuthor = components['schemas']['MessageAuthor'];
 export type MessageCall = components['schemas']['MessageCall'];
@@ -1891,6 +1959,7 @@ export type ToolStarted = components['schemas']['ToolStarted'];
 export type UnusableAssistant = components['schemas']['UnusableAssistant'];
 export type Usage = components['schemas']['Usage'];
 export type UsageLine = components['schemas']['UsageLine'];
+export type Variance = components['schemas']['Variance'];
 export type Welcome = components['schemas']['Welcome'];
 export type WritablePlace = components['schemas']['WritablePlace'];
 export type WrittenCell = components['schemas']['WrittenCell'];
@@ -2108,6 +2177,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['providers', 'any_address', 'set_model', 'new_key_place'],
     type: 'object'
   },
+  LeaderboardPage: { properties: { html: { type: 'string' } }, required: ['html'], type: 'object' },
   ResultComparison: {
     properties: {
       difference: { $ref: '#/components/schemas/Estimate' },
@@ -2115,6 +2185,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       worse: { type: 'integer' },
       equal: { type: 'integer' },
       p_value: { type: 'number' },
+      detectable: { type: 'number' },
       shared: { type: 'integer' },
       only_first: { type: 'integer' },
       only_second: { type: 'integer' },
@@ -2127,6 +2198,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'worse',
       'equal',
       'p_value',
+      'detectable',
       'shared',
       'only_first',
       'only_second',
@@ -2168,6 +2240,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       not_run: { items: { $ref: '#/components/schemas/SampleNotRun' }, type: 'array' },
       epochs: { type: 'integer' },
       at_k: { additionalProperties: { $ref: '#/components/schemas/Estimate' }, type: 'object' },
+      variance: { anyOf: [{ $ref: '#/components/schemas/Variance' }, { type: 'null' }] },
       cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] },
       cost_each: { anyOf: [{ $ref: '#/components/schemas/Estimate' }, { type: 'null' }] },
       seconds: { type: 'number' },
@@ -2191,6 +2264,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'not_run',
       'epochs',
       'at_k',
+      'variance',
       'cost_dollars',
       'cost_each',
       'seconds',
@@ -2240,7 +2314,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       suite: { default: '', type: 'string' },
       task: {
         $ref: '#/components/schemas/SampleTask',
-        default: { name: '', index: '', session: '', step: 0, epoch: 1, group: '', family: '' }
+        default: {
+          name: '',
+          index: '',
+          session: '',
+          step: 0,
+          epoch: 1,
+          group: '',
+          family: '',
+          metadata: {}
+        }
       },
       agent: { default: '', type: 'string' },
       model: { additionalProperties: true, default: {}, type: 'object' },
@@ -2354,7 +2437,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'object'
   },
   ToolList: {
-    properties: { tools: { items: { $ref: '#/components/schemas/ListedTool' }, type: 'array' } },
+    properties: {
+      tools: { items: { $ref: '#/components/schemas/ListedTool' }, type: 'array' },
+      sign_ins: { default: [], items: { $ref: '#/components/schemas/ListedSignIn' }, type: 'array' }
+    },
     required: ['tools'],
     type: 'object'
   },
@@ -2896,6 +2982,36 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['path', 'change'],
     type: 'object'
   },
+  FormField: {
+    properties: {
+      name: { type: 'string' },
+      title: { type: 'string' },
+      kind: { enum: ['text', 'number', 'boolean', 'choice', 'choices'], type: 'string' },
+      description: { default: '', type: 'string' },
+      format: { default: '', type: 'string' },
+      required: { default: false, type: 'boolean' },
+      options: { default: [], items: { $ref: '#/components/schemas/FormOption' }, type: 'array' },
+      given: { default: [], items: { type: 'string' }, type: 'array' }
+    },
+    required: ['name', 'title', 'kind'],
+    type: 'object'
+  },
+  FormOption: {
+    properties: { value: { type: 'string' }, title: { type: 'string' } },
+    required: ['value', 'title'],
+    type: 'object'
+  },
+  FormRequest: {
+    properties: {
+      server: { type: 'string' },
+      message: { type: 'string' },
+      fields: { default: [], items: { $ref: '#/components/schemas/FormField' }, type: 'array' },
+      url: { default: '', type: 'string' },
+      problem: { default: '', type: 'string' }
+    },
+    required: ['server', 'message'],
+    type: 'object'
+  },
   GroupNumbers: {
     properties: {
       value: { type: 'number' },
@@ -2935,7 +3051,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     properties: {
       request: { type: 'string' },
       prompt: { type: 'string' },
-      password: { default: false, type: 'boolean' }
+      password: { default: false, type: 'boolean' },
+      form: {
+        anyOf: [{ $ref: '#/components/schemas/FormRequest' }, { type: 'null' }],
+        default: null
+      }
     },
     required: ['request', 'prompt'],
     type: 'object'
@@ -2991,6 +3111,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       documents: { type: 'integer' }
     },
     required: ['id', 'name', 'place', 'is_default', 'documents'],
+    type: 'object'
+  },
+  ListedSignIn: {
+    properties: {
+      name: { type: 'string' },
+      host: { type: 'string' },
+      state: { enum: ['offered', 'wanted', 'waiting', 'done'], type: 'string' },
+      page: { default: '', type: 'string' },
+      problem: { default: '', type: 'string' }
+    },
+    required: ['name', 'host', 'state'],
     type: 'object'
   },
   ListedTool: {
@@ -3207,7 +3338,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       models: {
         anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }],
         default: null
-      }
+      },
+      has_credentials: { default: false, type: 'boolean' }
     },
     required: [
       'name',
@@ -3481,7 +3613,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       step: { default: 0, type: 'integer' },
       epoch: { default: 1, type: 'integer' },
       group: { default: '', type: 'string' },
-      family: { default: '', type: 'string' }
+      family: { default: '', type: 'string' },
+      metadata: { additionalProperties: true, default: {}, type: 'object' }
     },
     type: 'object'
   },
@@ -3674,6 +3807,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'output_tokens',
       'cost_dollars'
     ],
+    type: 'object'
+  },
+  Variance: {
+    properties: {
+      between: { type: 'number' },
+      within: { type: 'number' },
+      rerun_error: { type: 'number' }
+    },
+    required: ['between', 'within', 'rerun_error'],
     type: 'object'
   },
   Welcome: {

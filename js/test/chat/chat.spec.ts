@@ -106,7 +106,7 @@ describe('what the person does in a run', () => {
   }
 
   it('goes to the server', async () => {
-    const input = { request: 'i1', prompt: 'Name?', password: false };
+    const input = { request: 'i1', prompt: 'Name?', password: false, form: null };
     const chat = await running({ input });
     chat.answer('call', false, 'not now', true);
     chat.sendInput('Ada');

@@ -46,7 +46,7 @@ function busyStage(): Stage {
         { id: 'q2', prompt: 'and' }
       ],
       queue_paused: true,
-      input: { request: 'r', prompt: 'Name?', password: false },
+      input: { request: 'r', prompt: 'Name?', password: false, form: null },
       context_tokens: 100,
       context_limit: 120
     },

@@ -56,7 +56,7 @@ it('says what needs approval, and once', () => {
 });
 
 it('says that a cell asks for input', () => {
-  const input = { request: 'r', prompt: 'Name?', password: false };
+  const input = { request: 'r', prompt: 'Name?', password: false, form: null };
   expect(said([[running()]], [[running()], { input }])).toEqual([
     '',
     'The running cell asks for input: Name?'

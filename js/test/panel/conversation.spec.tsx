@@ -2,6 +2,7 @@ import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { ToolCard, Turn } from '../../src/chat/types';
+import type { FormField, FormRequest } from '../../src/wire/generated';
 import { card, FakeChat, FakePanel, turn } from './fakes';
 import { PATH, press, settle, Stage } from './stage';
 
@@ -32,7 +33,7 @@ it('goes to what waits for approval', async () => {
 });
 
 it('asks for the input of a running cell, hidden where it is a password', async () => {
-  const input = { request: 'r1', prompt: 'Your password: ', password: true };
+  const input = { request: 'r1', prompt: 'Your password: ', password: true, form: null };
   const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
   await new Stage(new FakePanel(chat)).show();
   const field = screen.getByLabelText<HTMLInputElement>('Your password:');
@@ -42,8 +43,69 @@ it('asks for the input of a running cell, hidden where it is a password', async 
   expect(chat.calls).toEqual([['sendInput', 'x y']]);
 });
 
+const FIELD: FormField = {
+  name: '',
+  title: '',
+  kind: 'text',
+  description: '',
+  format: '',
+  required: false,
+  options: [],
+  given: []
+};
+
+it('shows what a server wants as a form with three buttons, and sends what was given', async () => {
+  const options = [
+    { value: 'a', title: 'Aisle' },
+    { value: 'w', title: 'Window' }
+  ];
+  const form: FormRequest = {
+    server: 'desk',
+    message: 'Which table?',
+    url: '',
+    problem: 'Guests: 12 is too many.',
+    fields: [
+      { ...FIELD, name: 'n', title: 'Guests', kind: 'number', required: true, given: ['12'] },
+      { ...FIELD, name: 'b', title: 'Quiet', kind: 'boolean', given: ['true'] },
+      { ...FIELD, name: 'c', title: 'Seat', kind: 'choice', options },
+      { ...FIELD, name: 'm', title: 'Days', kind: 'choices', options, given: ['a'] },
+      { ...FIELD, name: 't', title: 'Name', description: 'As on the door.' }
+    ]
+  };
+  const input = { request: 'r1', prompt: form.message, password: false, form };
+  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByRole('form', { name: 'The MCP server "desk" asks:' })).toBeDefined();
+  expect(screen.getByRole('alert').textContent).toContain('12 is too many');
+  fireEvent.change(screen.getByLabelText(/Guests/), { target: { value: '3' } });
+  fireEvent.click(screen.getByLabelText('Quiet'));
+  fireEvent.change(screen.getByLabelText(/Seat/), { target: { value: 'w' } });
+  fireEvent.click(screen.getByLabelText('Window'));
+  fireEvent.click(screen.getByRole('button', { name: 'Accept' }));
+  const content = { n: ['3'], b: ['false'], c: ['w'], m: ['a', 'w'], t: [] };
+  expect(chat.calls).toEqual([['sendInput', JSON.stringify({ action: 'accept', content })]]);
+  fireEvent.click(screen.getByRole('button', { name: 'Decline' }));
+  const declined = JSON.stringify({ action: 'decline', content: {} });
+  expect(chat.calls.at(-1)).toEqual(['sendInput', declined]);
+});
+
+it('shows an address that a server wants opened, and opens nothing itself', async () => {
+  const url = 'https://sign.example/in?x=1';
+  const form = { server: 'desk', message: 'Sign in.', url, problem: '', fields: [] };
+  const input = { request: 'r1', prompt: '', password: false, form };
+  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByText(url)).toBeDefined();
+  const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'Open sign.example' });
+  expect([link.href, link.target, link.rel]).toEqual([url, '_blank', 'noopener noreferrer']);
+  expect(chat.calls).toEqual([]);
+  fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  const cancelled = JSON.stringify({ action: 'cancel', content: {} });
+  expect(chat.calls).toEqual([['sendInput', cancelled]]);
+});
+
 it('asks for plain input without a prompt of its own', async () => {
-  const input = { request: 'r1', prompt: '', password: false };
+  const input = { request: 'r1', prompt: '', password: false, form: null };
   const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
   await new Stage(new FakePanel(chat)).show();
   expect(screen.getByLabelText<HTMLInputElement>('The running cell asks for input').type).toBe(

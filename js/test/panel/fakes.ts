@@ -44,7 +44,8 @@ export const OPENAI: ProviderOffer = {
   has_key: false,
   is_key_set: false,
   port: 0,
-  models: null
+  models: null,
+  has_credentials: false
 };
 
 export const LOCAL: ProviderOffer = {

@@ -193,6 +193,17 @@ it('takes an address that no provider has, and the demo model back', async () =>
   ]);
 });
 
+it('says that AWS credentials were found, so that no key is needed', async () => {
+  const stage = new Stage();
+  const bedrock = { ...OPENAI, name: 'Amazon Bedrock', has_credentials: true };
+  const providers = [bedrock];
+  stage.panel.offers = { providers, any_address: true, set_model: '', new_key_place: 'file' };
+  await open(stage);
+  const value = `Amazon Bedrock ${OPENAI.base_url}`;
+  fireEvent.change(screen.getByLabelText('Provider'), { target: { value } });
+  expect(await screen.findByText(/AWS credentials were found on this server/)).toBeDefined();
+});
+
 it('offers only what an administrator allows', async () => {
   const stage = new Stage();
   stage.panel.service = { ...SERVICE, models_allowed: ['a', 'b'] };

@@ -55,6 +55,20 @@ it('keeps a comment with Enter, and lets one go with Escape', async () => {
   expect(screen.queryByRole('button', { name: 'Save' })).toBeNull();
 });
 
+it('asks why when a thumb is given, and no longer once the person does something else', async () => {
+  const panel = twoTurns();
+  panel.thumbs = { b: { is_up: true, comment: '' } };
+  await new Stage(panel).show();
+  const find = (): HTMLElement | null =>
+    screen.queryByRole('textbox', { name: 'Comment on the answer' });
+  expect(find()).toBeNull();
+  fireEvent.click(buttonOf(0, 'Good answer'));
+  await settle();
+  expect(document.activeElement).toBe(find());
+  fireEvent.blur(document.activeElement ?? document.body);
+  expect(find()).toBeNull();
+});
+
 it('says why a thumb is not kept', async () => {
   const panel = twoTurns();
   await new Stage(panel).show();

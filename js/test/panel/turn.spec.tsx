@@ -49,6 +49,15 @@ it('shows the prompt, its files and the answer as Markdown', async () => {
   expect((await screen.findByText('344')).tagName).toBe('STRONG');
 });
 
+it('says what to do about a limit in words of the panel', () => {
+  const reason = 'The budget of 2026-11 is used up: $1.00 of $1.00.';
+  const how = 'Raise it with %agent usage --budget USD or cellwright usage --budget USD.';
+  const status = 'task limit reached';
+  showPart(<TurnView turn={turn({ status, cause: 'month_budget', reason: `${reason} ${how}` })} />);
+  const words = screen.getByText(new RegExp(reason.slice(0, 20))).textContent;
+  expect(words).toBe(`${reason} Raise it under More, “Memory, Library and Usage”.`);
+});
+
 it('shows the beginning of a long prompt and the rest on demand', () => {
   showPart(<TurnView turn={turn({ prompt: `${'word '.repeat(200)}end` })} />);
   expect(screen.queryByText(/end$/)).toBeNull();

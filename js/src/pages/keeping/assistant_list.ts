@@ -490,7 +490,7 @@ export class AssistantList extends KeptList<AssistantsState> {
     const { rest, kept } = this._parts;
     const [models, tools, documents] = await Promise.all([
       orNothing(rest.models()),
-      orNothing(kept.tools(this._path()).then(found => found.map(({ name }) => name))),
+      orNothing(kept.tools(this._path()).then(found => found.tools.map(({ name }) => name))),
       orNothing(kept.library().then(namesIn))
     ]);
     this.set({ offers: { models, tools, documents } });

@@ -11,6 +11,7 @@ import type {
   MemoryProposal,
   MonthBudget,
   Scope,
+  SignIn,
   UsageRow
 } from '../../client/keeping_rest';
 import { complaintOf } from '../../client/problems';
@@ -157,6 +158,8 @@ export class MemoryList extends KeptList<MemoryState> {
 
 interface ToolListState extends KeptState {
   readonly tools: readonly KeptTool[];
+  /** The servers that the person has signed in to, or has to. */
+  readonly signIns: readonly SignIn[];
 }
 
 /** The tools that were added to the agent's own. */
@@ -166,13 +169,22 @@ export class ToolList extends KeptList<ToolListState> {
    * @param notebook - Path of the notebook that the person looks at; empty: none.
    */
   constructor(rest: KeepingRest, notebook: () => string) {
-    super({ ...UNREAD, tools: [] });
+    super({ ...UNREAD, tools: [], signIns: [] });
     this._rest = rest;
     this._notebook = notebook;
   }
 
+  signIn(name: string): Promise<boolean> {
+    return this.act(() => this._rest.signIn(name, this._notebook()));
+  }
+
+  signOut(name: string): Promise<boolean> {
+    return this.act(() => this._rest.signOut(name, this._notebook()));
+  }
+
   protected async read(): Promise<Partial<ToolListState>> {
-    return { tools: await this._rest.tools(this._notebook()) };
+    const { tools, sign_ins: signIns } = await this._rest.tools(this._notebook());
+    return { tools, signIns };
   }
 
   private readonly _rest: KeepingRest;

@@ -2,6 +2,7 @@
 import type {
   Hit,
   KeptTool,
+  SignIn,
   LibraryAnswer,
   LibraryDocument,
   Memory,
@@ -106,6 +107,7 @@ export class Kept {
   rows: UsageRow[] = [row('2026-11'), row('2026-10', { cost_dollars: 1.5 })];
   budgets: MonthBudget[] = [];
   tools: KeptTool[] = [tool('forecast')];
+  signIns: SignIn[] = [];
 
   serve({ routes }: FakeServer): void {
     routes.set('GET memories', ({ query }): MemoryAnswer => {
@@ -154,6 +156,13 @@ export class Kept {
     routes.set('GET library/search', () => ({ hits: this.hits, problem: '' }));
     routes.set('GET usage', (): UsageAnswer => ({ rows: this.rows, budgets: this.budgets }));
     routes.set('PUT budgets', () => ({}));
-    routes.set('GET tools', () => ({ tools: this.tools }));
+    routes.set('GET tools', () => ({ tools: this.tools, sign_ins: this.signIns }));
+    routes.set('POST tools/sign-in', () => this._signIn('waiting', 'https://id.example/a?state=s'));
+    routes.set('DELETE tools/sign-in', () => this._signIn('wanted', ''));
+  }
+
+  private _signIn(state: SignIn['state'], page: string): object {
+    this.signIns = this.signIns.map(each => ({ ...each, state, page }));
+    return {};
   }
 }

@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/react';
+import { act, fireEvent, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { tool } from './kept';
@@ -31,4 +31,33 @@ it('says where they come from when there are none', async () => {
   stage.kept.tools = [];
   await stage.show('tools');
   expect(await screen.findByText(/No tool was added/)).toBeTruthy();
+});
+
+it('signs in with two clicks, the second on a link that names the host, and out again', async () => {
+  const desk = { name: 'desk', host: 'mcp.example', page: '', problem: 'Nobody came back.' };
+  stage.kept.signIns = [{ ...desk, state: 'wanted' }];
+  const { container } = await stage.show('tools');
+  expect(await screen.findByText(/wants you to sign in/)).toBeTruthy();
+  expect(screen.getByText('Nobody came back.')).toBeTruthy();
+  expect(await findings(container)).toEqual([]);
+  await act(async () => {
+    fireEvent.click(screen.getByRole('button', { name: 'Sign in' }));
+    await Promise.resolve();
+  });
+  const link = await screen.findByRole('link', { name: 'Open id.example to sign in' });
+  expect(link.getAttribute('href')).toBe('https://id.example/a?state=s');
+  expect(link.getAttribute('rel')).toBe('noopener noreferrer');
+  const sent = stage.sent('POST', 'tools/sign-in');
+  expect(sent).toMatchObject({ name: 'desk', notebook: 'work/a.ipynb' });
+  expect(new URL((sent as { origin: string }).origin).protocol).toMatch(/^http/);
+
+  stage.kept.signIns = [{ ...desk, problem: '', state: 'done' }];
+  stage.reopen();
+  await stage.show('tools');
+  const out = await screen.findByRole('button', { name: 'Sign out' });
+  await act(async () => {
+    fireEvent.click(out);
+    await Promise.resolve();
+  });
+  expect(await screen.findByRole('button', { name: 'Sign in' })).toBeTruthy();
 });
