@@ -116,7 +116,7 @@ def tables_of_names(language: str, encoding: str) -> Iterator[tuple[int, str, by
     names = [*places.territories.items(), *places.languages.items()]
     chance = random.Random(1)
     for rows in SIZES:
-        for _ in range(20):
+        for _ in range(80):
             chosen = chance.sample(names, rows)
             text = "code,name\n" + "".join(f"{code},{name}\n" for code, name in chosen)
             data = text.encode(encoding, "ignore")

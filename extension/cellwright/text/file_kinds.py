@@ -69,7 +69,8 @@ BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-ENCODINGS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251")
+ASIAN_ENCODINGS = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
+ENCODINGS = (*ASIAN_ENCODINGS, "cp1252", "cp1251")
 """What is looked for in text that is not UTF-8: what spreadsheets save on systems whose language
 is Chinese, Japanese, Korean, Western European or Russian. A longer list makes short texts
 ambiguous."""
@@ -144,8 +145,19 @@ def find_encoding(data: bytes) -> str:
 
     found = list(from_bytes(sample, cp_isolation=list(ENCODINGS)))
     margin = SURE_BY if beyond_ascii >= FEW_BYTES else 1.0
-    likely = [match.encoding for match in found if match.chaos - found[0].chaos < margin]
-    return likely[0] if len(likely) == 1 else ""
+    likely = {match.encoding for match in found if match.chaos - found[0].chaos < margin}
+    if beyond_ascii < FEW_BYTES:
+        # The detector leaves out what looks odd to it, which little text may well do.
+        likely |= {encoding for encoding in ASIAN_ENCODINGS if _fits(sample, encoding)}
+    return likely.pop() if len(likely) == 1 else ""
+
+
+def _fits(sample: bytes, encoding: str) -> bool:
+    try:
+        sample.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _of_shifted(sample: bytes) -> str:
