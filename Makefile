@@ -169,7 +169,8 @@ test-packaging: .venv/setup.stamp node_modules/setup.stamp
 FOREIGN = .venv-foreign
 FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip --retries 10 --disable-pip-version-check -q
 FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/inspector@2.12.0
-FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.stamp $(FOREIGN)/built.stamp
+FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.stamp \
+	$(FOREIGN)/harbor.stamp $(FOREIGN)/built.stamp
 
 $(FOREIGN)/python.stamp: .venv/bin/python tests/foreign/requirements.txt
 	@echo "Installing a model, llama.cpp's server, LiteLLM and nbgrader into $(FOREIGN) (a minute or five) ..."
@@ -190,6 +191,11 @@ $(FOREIGN)/source.stamp: $(FOREIGN)/python.stamp
 	@echo "Fetching the source of llama-cpp-python, which has llama.cpp's chat templates in it ..."
 	rm -rf $(FOREIGN)/source
 	$(FOREIGN_PIP) download --no-deps --no-binary llama-cpp-python -d $(FOREIGN)/source llama-cpp-python
+	touch $@
+
+# Of Harbor only the models of trajectories are read, which need nothing of what it depends on.
+$(FOREIGN)/harbor.stamp: $(FOREIGN)/python.stamp
+	$(FOREIGN_PIP) download --no-deps --ignore-requires-python -d $(FOREIGN)/harbor harbor
 	touch $@
 
 $(FOREIGN)/built.stamp: $(FOREIGN)/python.stamp

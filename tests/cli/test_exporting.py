@@ -22,6 +22,7 @@ def run_id(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
         ("ipynb", ".ipynb"),
         ("html", ".html"),
         ("agentbench", ".agentbench.json"),
+        ("atif", ".trajectory.json"),
         ("otel", ".otlp.jsonl"),
         ("csv", ".csv"),
     ],

@@ -18,7 +18,7 @@ from recorded_runs import analysis_run, record_of, started
 from sample_strategies import samples
 
 from cellwright.errors import SetupError
-from cellwright.exports import FORMATS, fine_tuning, inspect_log, spans
+from cellwright.exports import FORMATS, fine_tuning, inspect_log, spans, trajectories
 from cellwright.exports.agentbench import sample_of_line
 from cellwright.exports.evaluated_notebook import evaluated_page
 from cellwright.exports.formats import FORMAT_TABLE, export_samples, write_run
@@ -55,6 +55,7 @@ READERS: dict[str, Read] = {
     "ipynb": read_notebook,
     "agentbench": read_lines,
     "inspect": inspect_log.read,
+    "atif": trajectories.read,
     "openai": fine_tuning.read,
     "otel": spans.read,
     "csv": read_csv,
@@ -104,7 +105,7 @@ def test_any_sample_is_a_valid_notebook_and_a_harmless_page(sample: SampleRecord
         assert not re.search(r"<[^>]* on\w+=", page)
 
 
-@pytest.mark.parametrize("name", sorted({*READERS} - {"ipynb"}))
+@pytest.mark.parametrize("name", sorted({*READERS} - {"atif", "ipynb"}))
 def test_many_samples_are_in_one_file(name: str, tmp_path: Path) -> None:
     many = [replace(SAMPLE, id=f"t:{n}:1", task=SampleTask("t", n)) for n in (1, 2, 30)]
     assert list(READERS[name](written(name, many, tmp_path))) == many
@@ -256,7 +257,7 @@ def test_fine_tuning_data_is_what_the_service_takes(tmp_path: Path) -> None:
         list(fine_tuning.read(path))
 
 
-@pytest.mark.parametrize("read", [spans.read, inspect_log.read, read_notebook])
+@pytest.mark.parametrize("read", [spans.read, inspect_log.read, trajectories.read, read_notebook])
 def test_files_of_other_writers_are_refused(read: Read, tmp_path: Path) -> None:
     path = tmp_path / "other"
     foreign: Any = {"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}], "metadata": {}}

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from cellwright.installation import EXPORTS, list_entry_points
 
-FORMATS = ("ipynb", "html", "agentbench", "inspect", "openai", "otel", "csv", "parquet")
+FORMATS = ("ipynb", "html", "agentbench", "inspect", "atif", "openai", "otel", "csv", "parquet")
 """Names of all formats, for who only asks for them; ``exports.formats`` writes them."""
 RECORD = "record"
 """A run as a record of its own, event by event; the store writes it, and ``doctor --repair`` reads

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from cellwright.errors import SetupError
-from cellwright.exports import SecretsFilter, fine_tuning, inspect_log, spans
+from cellwright.exports import SecretsFilter, fine_tuning, inspect_log, spans, trajectories
 from cellwright.exports.agentbench import line_of, text_of_line
 from cellwright.exports.html import sample_page
 from cellwright.exports.index_page import IndexRow, write_gradebook, write_index
@@ -186,6 +186,7 @@ FORMAT_TABLE: Mapping[str, Format] = {
     "html": Format(".html", _page, one_each=True),
     "agentbench": Format(".agentbench.json", _lines),
     "inspect": Format(".eval", inspect_log.write),
+    "atif": Format(".trajectory.json", trajectories.write, one_each=True),
     "openai": Format(".jsonl", fine_tuning.write),
     "otel": Format(".otlp.jsonl", spans.write),
     "csv": Format(".csv", write_csv, one_for_all=True),
