@@ -12,7 +12,7 @@ from foreign.servers import BIN
 from recorded_runs import SYSTEM, analysis_run, called, record_of, replied, started, user
 
 from cellwright.exports.formats import write_run
-from cellwright.record.events import ModelAsked
+from cellwright.record.events import Event, ModelAsked
 from cellwright.record.messages import AssistantMessage, ImagePart, TextPart, ToolMessage
 from cellwright.text.redaction import Redactor
 
@@ -33,7 +33,7 @@ def test_harbors_models_read_what_we_write(tmp_path: Path) -> None:
     if not wheels:
         pytest.skip("make test-foreign downloads harbor")
     seen = ToolMessage("c1", "run_cell", (TextPart("a plot"), ImagePart("image/png", PNG)))
-    looked = [
+    looked: list[Event] = [
         started(),
         ModelAsked(1, (SYSTEM, user("Look"))),
         replied(called("c1")),

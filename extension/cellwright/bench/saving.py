@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def save_sample(
         raise SetupError(f"{str(path)!r} is there already.", hint="Give it another name: --name ID")
     code = tuple(code_of(record))
     files = find_files(record, (*record.start_executed, *code), redactor)
-    _copy(files, folder)
+    copy_files(files, folder)
     document = {
         "prompt": record.prompt,
         "setup": list(record.start_executed),
@@ -78,7 +78,7 @@ def save_sample(
         "reference": list(code),
         "answer": record.answer,
     }
-    _write(path, {key: value for key, value in document.items() if value})
+    write_item(path, {key: value for key, value in document.items() if value})
     return SavedSample(path, tuple(sorted(files)))
 
 
@@ -136,11 +136,29 @@ def find_files(record: RunRecord, sources: tuple[str, ...], redactor: Redactor) 
     found = {}
     for name, digest in record.files.items():
         found[name] = _checked(root, name, digest, redactor)
-    for name in _named(sources):
-        path = root / name
-        if name not in made and name not in found and _is_within(path, root) and path.is_file():
-            found[name] = _checked(root, name, "", redactor)
+    found |= find_named_files(sources, root, redactor, {*made, *found})
     return found
+
+
+def find_named_files(
+    sources: Iterable[str], root: Path, redactor: Redactor, besides: Collection[str] = ()
+) -> dict[str, Path]:
+    """Find the files below ``root`` that code names.
+
+    Args:
+        sources: The code.
+        root: The folder that it works in.
+        redactor: Finds secrets.
+        besides: Names that are not looked for.
+
+    Raises:
+        SetupError: One is too large, or holds a secret.
+    """
+    return {
+        name: _checked(root, name, "", redactor)
+        for name in dict.fromkeys(_named(sources))
+        if name not in besides and _is_within(root / name, root) and (root / name).is_file()
+    }
 
 
 def _named(sources: Iterable[str]) -> Iterator[str]:
@@ -188,8 +206,12 @@ def _checked(root: Path, name: str, digest: str, redactor: Redactor) -> Path:
     return path
 
 
-def _copy(files: Mapping[str, Path], folder: Path) -> None:
-    """Put the files beside the sample, where nothing else of their names is."""
+def copy_files(files: Mapping[str, Path], folder: Path) -> None:
+    """Put the files beside the sample.
+
+    Raises:
+        SetupError: Something else of one of their names is there.
+    """
     for name, source in files.items():
         there = folder / name
         if there.exists() and there.read_bytes() != source.read_bytes():
@@ -201,8 +223,12 @@ def _copy(files: Mapping[str, Path], folder: Path) -> None:
         shutil.copyfile(source, folder / name)
 
 
-def _write(path: Path, document: Mapping[str, Any]) -> None:
-    """Write the YAML file, and take it back if it is none that can be read as a sample."""
+def write_item(path: Path, document: Mapping[str, Any]) -> None:
+    """Write the YAML file of a sample.
+
+    Raises:
+        SetupError: It cannot be read as a sample; then there is none.
+    """
     yaml: Any = importlib.import_module("yaml")
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # yaml has no types here

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,23 +25,44 @@ from cellwright.exports.sample import SampleCell, SampleRecord, Score
 from cellwright.stopping import Stop
 
 
-def try_sample(path: Path) -> str:
+@contextlib.contextmanager
+def open_trials(python: str = "", *, is_forked: bool = False) -> Iterator[Laboratory]:
+    """What samples are tried in.
+
+    Args:
+        python: The interpreter of the kernels; empty: ours.
+        is_forked: Fork the kernels, which pays where there are many.
+
+    Raises:
+        SetupError: It cannot start a kernel.
+    """
+    choice = InterpreterChoice(python or sys.executable, is_forked)
+    with kernels_of(choice, kernel_environment({})) as kernels:
+        yield Laboratory(Rooms({}, kernels.start))
+
+
+def try_sample(
+    path: Path, laboratory: Laboratory | None = None, *, with_oracle: bool = False
+) -> str:
     """Run a sample with nothing, and with its reference; why that was not possible, or nothing.
 
     Args:
         path: Its file; it is removed where the sample is refused.
+        laboratory: What it is tried in; None: one of its own.
+        with_oracle: The reference runs as the oracle runs it, who may not do everything.
 
     Raises:
         SetupError: Its checks pass when nothing is done, or fail after its reference.
     """
     item = read_item(path)
     suite = Suite(path.parent.name or "suite", (item,))
-    choice = InterpreterChoice(sys.executable, is_forked=False)
     try:
-        with kernels_of(choice, kernel_environment({})) as kernels:
-            laboratory = Laboratory(Rooms({}, kernels.start))
-            nothing = attempt(Job(suite, item, open_agent("noop")), laboratory, Stop())
-            solved = _with_reference(nothing, item, laboratory.rooms_of(suite))
+        with open_trials() if laboratory is None else nullcontext(laboratory) as place:
+            nothing = attempt(Job(suite, item, open_agent("noop")), place, Stop())
+            if with_oracle:
+                solved = attempt(Job(suite, item, open_agent("oracle")), place, Stop())
+            else:
+                solved = _with_reference(nothing, item, place.rooms_of(suite))
     except (InfrastructureError, KernelError, SetupFailedError) as error:
         return f"It could not be tried: {error}"
     if nothing.passed:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.checks import load_check, scored_by
-from cellwright.bench.environments import SetupFailedError
+from cellwright.bench.environments import SetupFailedError, absolute_interpreter
 from cellwright.bench.grading_cells import material_of, with_cells
 from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.leaderboard import Entry, leaderboard_page, rank_all
@@ -20,11 +20,13 @@ from cellwright.bench.near_copies import near_copies
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
 from cellwright.bench.runner import BenchProgress, Laboratory, rescored
 from cellwright.bench.statistics import adjust_p_values
+from cellwright.bench.suite_making import make_suite
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.suites.inspect_logs import PREFIX, read_log, samples_of
 from cellwright.bench.suites.opening import open_suite
 from cellwright.bench.summary import Outcome, compared, outcomes, summary_of
-from cellwright.commands import COMPLETED, Invocation
+from cellwright.bench.trial import open_trials
+from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.bench_running import (
     CONFIG,
     BenchPlan,
@@ -100,6 +102,34 @@ def import_log(invocation: Invocation) -> int:
         files = agents.setdefault(agent, ResultFiles(root, agent, log.task))
         files.add(redactor.event(sample))
     return report(invocation, root, log.task, list(agents))
+
+
+# ``cellwright bench new``: notebooks as a suite.
+
+
+def new_suite(invocation: Invocation) -> int:
+    """Make a suite of notebooks: samples that the oracle solves and doing nothing does not."""
+    options = invocation.options
+    notebooks = Path(options.notebooks).expanduser()
+    if not notebooks.exists():
+        raise SetupError(f"There is no {str(notebooks)!r}.", hint="Name a folder of notebooks.")
+    folder = Path(options.output or f"{notebooks.resolve().with_suffix('')}-suite").expanduser()
+    if folder.exists() and any(folder.iterdir()):
+        raise SetupError(f"{str(folder)!r} is not empty.", hint="Name another folder: -o")
+    python, redactor = (
+        absolute_interpreter(options.python or ""),
+        make_redactor(invocation.settings),
+    )
+    with open_trials(python, is_forked=True) as laboratory:
+        made = make_suite(notebooks, folder, laboratory, redactor)
+    lines = [f"{len(made.samples)} samples in {folder}"]
+    lines += [f"left out: {one.name}: {one.why}" for one in made.left_out]
+    if made.samples:
+        lines.append(f"Try it: cellwright bench run {folder} --agent oracle --agent noop")
+    left_out = [to_dict(one) for one in made.left_out]
+    document = {"folder": str(folder), "samples": made.samples, "left_out": left_out}
+    invocation.console.result(document, "\n".join(lines))
+    return COMPLETED if made.samples else NOT_COMPLETED
 
 
 def _agents_in(root: Path, suite: str) -> list[str]:
@@ -447,6 +477,7 @@ COMMANDS = {
     "near-copies": find_near_copies,
     "leaderboard": write_leaderboard,
     "import": import_log,
+    "new": new_suite,
     "thumb": give_thumb,
     "export": export_bench_samples,
 }

@@ -47,6 +47,10 @@ def add_actions(actions: Any, add: Add) -> None:
     load.add_argument("log", metavar="LOG", help="an .eval or .json log")
     load.add_argument("-o", "--output", metavar="FOLDER", help="where to (runs/LOG)")
     _add_quiet(load)
+    new = add(actions, "new", MODULE, "Make a suite of a folder of notebooks.")
+    new.add_argument("notebooks", metavar="NOTEBOOKS", help="questions with their solutions below")
+    new.add_argument("-o", "--output", metavar="FOLDER", help="where to (NOTEBOOKS-suite)")
+    new.add_argument("--python", metavar="PATH", help="interpreter of the kernels they run in")
     _add_thumb(add(actions, "thumb", MODULE, "Say what you think of a sample."))
     _add_export(add(actions, "export", MODULE, "Write all samples in another format."))
 
