@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import dspy
-import litellm
 from dspy.streaming import StreamListener, StreamResponse
 from dspy.utils import DummyLM
-from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
 from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.json import JSONAdapter
@@ -62,28 +62,43 @@ def run_react(adapter: Any) -> str:
     return str(found.answer)
 
 
+class Service(BaseHTTPRequestHandler):
+    """Says the pieces one after the other, as OpenAI's service does."""
+
+    def do_POST(self) -> None:
+        """Answer."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for piece in (*PIECES, ""):
+            delta = {"role": "assistant", "content": piece}
+            choice = {"index": 0, "delta": delta, "finish_reason": None if piece else "stop"}
+            head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+            self.wfile.write(f"data: {json.dumps({**head, 'choices': [choice]})}\n\n".encode())
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
 async def listen() -> str:
     """What a listener hears of an answer while it comes."""
-
-    async def stream() -> Any:
-        for piece in PIECES:
-            choice = StreamingChoices(delta=Delta(content=piece))
-            yield ModelResponseStream(model="m", choices=[choice])
-
-    async def answer(**_: Any) -> Any:
-        return stream()
-
-    litellm.acompletion = answer
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/v1"
+    lm = dspy.LM("openai/m", api_base=address, api_key="none", cache=False)
     program = dspy.streamify(
         dspy.Predict("question -> answer"), stream_listeners=[StreamListener("answer")]
     )
     said = ""
-    with dspy.context(lm=dspy.LM("openai/gpt-4o-mini", cache=False), adapter=Streamed()):
+    with dspy.context(lm=lm, adapter=Streamed()):
         async for piece in program(question="Where?"):
             if isinstance(piece, StreamResponse):
                 said += piece.chunk
             else:
                 assert piece.answer == "It is Paris."
+    server.shutdown()
     return said
 
 

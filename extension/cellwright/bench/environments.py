@@ -6,8 +6,6 @@ A kernel behind a gateway has a folder of its own where it runs; the files go th
 from __future__ import annotations
 
 import contextlib
-import functools
-import json
 import os
 import shutil
 import subprocess
@@ -16,11 +14,11 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from cellwright.bench import tampering
+from cellwright.bench.isolation import Box, Isolation, check_isolation, start_isolated
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
 from cellwright.errors import KernelError, SetupError
@@ -34,7 +32,6 @@ from cellwright.kernels.fresh import (
     KernelProcess,
     LateKernel,
     select_environment,
-    start_kernel,
 )
 from cellwright.kernels.provisioner import MODULES, parse_command
 from cellwright.kernels.warmed import hide_files
@@ -107,21 +104,27 @@ class SampleKernel(LateKernel[FreshKernel]):
 
 
 Start = Callable[..., FreshKernel]
-"""Starts a kernel in a folder, with an environment; one that does so here takes ``hidden``, too."""
+"""Starts a kernel in a folder, with an environment; here with what it may see as well."""
+
+
+def start_usual(cwd: Path, env: Mapping[str, str], box: Box | None = None) -> FreshKernel:
+    """Start the usual kernel.
+
+    Raises:
+        KernelError: It did not start.
+    """
+    return TaskKernels().start(cwd, env, box)
 
 
 def start_local(
-    cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = (), name: str = "python3"
+    cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = (), python: str = ""
 ) -> FreshKernel:
     """Start a kernel that cannot open what is hidden.
 
     Raises:
         KernelError: It did not start.
     """
-    if not hidden:
-        return start_kernel(cwd, env, name)
-
-    process = KernelProcess(name)  # with a folder that is not hidden: it is there before
+    process = KernelProcess(OURS, python)  # with a folder that is not hidden: it is there before
 
     def start() -> FreshKernel:
         hide_files(hidden)
@@ -169,15 +172,23 @@ class Rooms:
     """
 
     environ: Mapping[str, str]
-    start: Start = start_local
+    start: Start = start_usual
     is_local: bool = True
     judge: Callable[[str, Stop], JudgeReply] | None = None
     environment_names: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
 
     @contextlib.contextmanager
-    def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
+    def open(
+        self, item: Item, stop: Stop, folder: Path | None = None, beside: tuple[Path, ...] = ()
+    ) -> Iterator[Room]:
         """A room with the item's files and setup; gone with the ``with``.
+
+        Args:
+            item: The sample.
+            stop: Ends what runs in it.
+            folder: Its folder; None: a new one.
+            beside: Folders that its kernel sees as well, where it does not see all.
 
         Raises:
             KernelError: The kernel did not start.
@@ -187,7 +198,7 @@ class Rooms:
             for name, path in item.files.items():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place / name)
-            kernel = SampleKernel(lambda: self._begun(place, item), str(place))
+            kernel = SampleKernel(lambda: self._begun(place, item, beside), str(place))
             also = contextlib.ExitStack()
             try:
                 room = Room(kernel, place, stop, also)
@@ -200,14 +211,14 @@ class Rooms:
                 kernel.end()
                 also.close()
 
-    def _begun(self, place: Path, item: Item) -> FreshKernel:
+    def _begun(self, place: Path, item: Item, beside: tuple[Path, ...]) -> FreshKernel:
         given = {**FIXED, **self.environ}
-        if self.is_local:
-            given = kernel_environment(self.environ, self.environment_names)
-        start = self.start
-        if self.is_local and self.hidden:
-            start = functools.partial(start, hidden=self.hidden)
-        kernel = start(place, given)
+        if not self.is_local:
+            kernel = self.start(place, given)
+        else:
+            env = kernel_environment(self.environ, self.environment_names)
+            box = Box(place, given, item.needs, beside, self.hidden)
+            kernel = self.start(place, env, box)
         limit = item.limits.memory_limit_bytes
         if limit is not None:
             try:
@@ -362,7 +373,9 @@ class RoomScene:
     def clean(self) -> RoomScene:
         """The same in a kernel that the agent never touched."""
         if self._clean is None or self._clean.broken:
-            opened = self._rooms.open(self._item, self._room.stop)
+            # Where kernels do not see all, this one sees the agent's folder, too.
+            beside = (self._room.folder,) if self._rooms.is_local else ()
+            opened = self._rooms.open(self._item, self._room.stop, beside=beside)
             self._clean = self._room.also.enter_context(opened)
             place = str(self.folder) if self._rooms.is_local else self._room.kernel.describe().cwd
             self._clean.run(ENTER.format(place), CELL_SECONDS)
@@ -409,8 +422,6 @@ def _notebook(cells: tuple[SampleCell, ...]) -> tuple[SampleCell, ...]:
 
 
 OURS = "python3"
-THEIRS = "cellwright-bench"
-JUPYTER_PATH = "JUPYTER_PATH"
 PYTHONS = ("python", "python3", f"python3.{sys.version_info[1]}")
 """In a kernelspec they mean the interpreter that reads it."""
 
@@ -424,30 +435,34 @@ class InterpreterChoice:
     is_forked: bool = True
     """Fork them from a process that has imported ``modules``, where that is safe."""
     modules: tuple[str, ...] = MODULES
+    isolation: Isolation = Isolation()
 
 
 @dataclass(frozen=True)
 class TaskKernels:
     """Starts kernels of one kind."""
 
-    name: str
-    """Of the kernelspec."""
+    python: str = ""
+    """Their interpreter; empty: that of the usual kernel."""
+    isolation: Isolation = Isolation()
     forks: Forks | None = None
     notice: str = ""
     """Why they are not forked though they were to be."""
 
-    def start(
-        self, cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = ()
-    ) -> FreshKernel:
-        """Start one; forked, where the sample's folder does not stand against it.
+    def start(self, cwd: Path, env: Mapping[str, str], box: Box | None = None) -> FreshKernel:
+        """Start one; forked, where neither the sample nor its folder stands against it.
 
         Raises:
             KernelError: It did not start.
         """
-        if self.forks is not None:
+        box = box or Box(cwd, env)
+        python = box.needs.python or self.python
+        if self.isolation.program:
+            return start_isolated(OURS, python or _usual_python(), self.isolation, box, env)
+        if self.forks is not None and python == self.python:
             with contextlib.suppress(KernelError, OSError):
-                return self.forks.start(cwd, env, hidden)
-        return start_local(cwd, env, hidden=hidden, name=self.name)
+                return self.forks.start(cwd, env, box.hidden)
+        return start_local(cwd, env, hidden=box.hidden, python=python)
 
 
 @contextlib.contextmanager
@@ -461,17 +476,21 @@ def kernels_of(choice: InterpreterChoice, env: Mapping[str, str]) -> Iterator[Ta
     Raises:
         SetupError: The interpreter cannot start a kernel.
     """
-    with _named(choice.python) as name:
-        kernels = TaskKernels(name)
-        if choice.is_forked:
-            try:
-                forks = Forks(_interpreter(choice.python), choice.modules)
-                forks.warm_up(env)
-            except KernelError as error:
-                kernels = replace(kernels, notice=f"Kernels are started, not forked: {error}")
-            else:
-                kernels = replace(kernels, forks=forks)
-        yield kernels
+    python = absolute_interpreter(choice.python)
+    if python:
+        _check(python)
+    if choice.isolation.program:
+        check_isolation(choice.isolation, python or _usual_python())
+    kernels = TaskKernels(python, choice.isolation)
+    if choice.is_forked and not choice.isolation.program:
+        try:
+            forks = Forks(_interpreter(python), choice.modules)
+            forks.warm_up(env)
+        except KernelError as error:
+            kernels = replace(kernels, notice=f"Kernels are started, not forked: {error}")
+        else:
+            kernels = replace(kernels, forks=forks)
+    yield kernels
 
 
 def absolute_interpreter(python: str) -> str:
@@ -482,7 +501,7 @@ def absolute_interpreter(python: str) -> str:
 def _interpreter(python: str) -> tuple[str, ...]:
     """The interpreter and its options, as the kernelspec has them."""
     if python:
-        return (absolute_interpreter(python),)
+        return (python,)
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:
@@ -493,36 +512,9 @@ def _interpreter(python: str) -> tuple[str, ...]:
     return parse_command(argv)[0]
 
 
-@contextlib.contextmanager
-def _named(python: str) -> Iterator[str]:
-    """The name of a kernelspec that this interpreter runs."""
-    if not python:
-        yield OURS
-        return
-    python = absolute_interpreter(python)
-    _check(python)
-    with tempfile.TemporaryDirectory(prefix="cw-kernel-") as folder, _on_path(folder):
-        # A name of its own: kernels of two interpreters may be wanted at a time.
-        name = f"{THEIRS}-{sha256(python.encode()).hexdigest()[:8]}"
-        place = Path(folder) / "kernels" / name
-        place.mkdir(parents=True)
-        argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        spec = {"argv": argv, "display_name": name, "language": "python"}
-        (place / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
-        yield name
-
-
-@contextlib.contextmanager
-def _on_path(folder: str) -> Iterator[None]:
-    before = os.environ.get(JUPYTER_PATH)
-    os.environ[JUPYTER_PATH] = os.pathsep.join(filter(None, [folder, before]))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[JUPYTER_PATH]
-        else:
-            os.environ[JUPYTER_PATH] = before
+def _usual_python() -> str:
+    """The program that the usual kernel runs in."""
+    return _interpreter("")[0]
 
 
 def _check(python: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
+from cellwright.bench.isolation import Isolation, check_needs
 from cellwright.bench.judge_check import Judging, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
@@ -107,11 +108,23 @@ class BenchPlan:
     """How much they think; empty: as they usually do."""
     allow_install: tuple[str, ...] = ()
     """Packages that they may install."""
+    isolation: str = ""
+    """What keeps the kernels apart; empty: nothing."""
+    image: str = ""
+    """Of their containers."""
+    network: bool = False
+    """Whether those that are kept apart may reach a network."""
 
     @property
     def kernel_choice(self) -> InterpreterChoice:
         """Which kernels the samples run in, where they run here."""
-        return InterpreterChoice(self.python, self.kernels == "fork", self.warm or MODULES)
+        is_forked, apart = self.kernels == "fork", self.kept_apart
+        return InterpreterChoice(self.python, is_forked, self.warm or MODULES, apart)
+
+    @property
+    def kept_apart(self) -> Isolation:
+        """How the kernels are kept apart from the rest of the machine."""
+        return Isolation(self.isolation, self.image, self.network)
 
 
 def plan_of(options: argparse.Namespace) -> BenchPlan:
@@ -139,6 +152,9 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         assistant=options.assistant,
         effort=options.effort or "",
         allow_install=tuple(options.allow_install),
+        isolation=options.isolation or "",
+        image=options.image or "",
+        network=options.network,
     )
 
 
@@ -388,6 +404,7 @@ def open_laboratory(
     invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces | None = None
 ) -> Iterator[Laboratory]:
     """What samples of a suite run in, here; ``root`` is the folder of the results."""
+    check_needs(suite, plan.kept_apart)
     settings = invocation.settings
     token = os.environ.get(GATEWAY_TOKEN, "")
     with (
@@ -424,6 +441,10 @@ def _remembered(root: Path, suite: Suite) -> SessionMemory:
 
 def _equipment(plan: BenchPlan, token: str = "") -> Equipment:
     gateway = None
+    if plan.gateway_url and plan.isolation:
+        raise SetupError(
+            "--isolation is of no use behind a gateway.", hint="Start the gateway in a container."
+        )
     if plan.gateway_url:
         gateway = Gateway(plan.gateway_url, plan.gateway_kernel, token)
     return Equipment(plan.kernel_choice, gateway, plan.environment_names)
@@ -447,6 +468,7 @@ def _executor(
             hint="Leave out --executor dask.",
         )
     if options.executor == "dask":
+        check_needs(suite, plan.kept_apart)
         cluster = Cluster(options.scheduler or "", make_rates(invocation))
         with contextlib.closing(cluster):
             yield cluster.executor(run_parcel, _equipment(plan), plan.judge)

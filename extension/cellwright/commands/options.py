@@ -172,6 +172,13 @@ def _add_kernels(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="pass this environment variable on to the kernels; repeatable",
     )
+    group.add_argument(
+        "--isolation",
+        choices=("bwrap", "docker", "podman"),
+        help="keep each kernel apart: it sees its sample and no network",
+    )
+    group.add_argument("--image", metavar="IMAGE", help="of containers; it needs ipykernel")
+    group.add_argument("--network", action="store_true", help="with --isolation: a network, too")
     group.add_argument("--gateway-url", metavar="URL", help="kernels behind this Jupyter gateway")
     group.add_argument("--gateway-kernel", metavar="NAME", help="which of the gateway's kernels")
 

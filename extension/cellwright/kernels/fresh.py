@@ -45,11 +45,12 @@ class KernelProcess:
 
     Args:
         kernel_name: Name of an installed kernel.
+        python: The interpreter that runs ipykernel; empty: what the installed kernel says.
     """
 
     way = "started"
 
-    def __init__(self, kernel_name: str) -> None:
+    def __init__(self, kernel_name: str, python: str = "") -> None:
         from jupyter_client.manager import AsyncKernelManager
 
         self._folder = tempfile.mkdtemp(prefix="cw-")
@@ -61,6 +62,11 @@ class KernelProcess:
         if os.name == "posix" and len(self._folder) < SOCKET_PATH_LIMIT:
             # Files in a folder that only this person can open: no port, nothing on a network.
             self._manager.transport = "ipc"
+        self._python = python
+
+    def command(self, argv: list[str]) -> list[str]:
+        """The words that start it."""
+        return argv
 
     def start(self, cwd: str, env: Mapping[str, str]) -> None:
         """Start it; it does not answer yet.
@@ -72,7 +78,11 @@ class KernelProcess:
 
         options: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            if LAUNCHER in getattr(self._manager.kernel_spec, "argv", ()):
+            spec: Any = self._manager.kernel_spec
+            if self._python:
+                spec.argv = [self._python, "-m", LAUNCHER, "-f", "{connection_file}"]
+            spec.argv = self.command(list(spec.argv))
+            if LAUNCHER in spec.argv:
                 options["extra_arguments"] = [NO_HISTORY]
             self._wait_for(self._manager.start_kernel, cwd=cwd, env=dict(env), **options)
         except NoSuchKernel:

@@ -25,6 +25,20 @@ class EarlierCell:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """What a sample needs of the place where its kernels run."""
+
+    python: str = ""
+    """Their interpreter; empty: that of the benchmark."""
+    image: str = ""
+    """Of their container; empty: that of the benchmark."""
+    network: bool | None = None
+    """False: they must have none; True: they need one; None: as the benchmark says."""
+    workdir: str = ""
+    """What the sample's folder is called there, too; empty: nothing else."""
+
+
+@dataclass(frozen=True)
 class Item:
     """One sample: what is asked, from which start, and what is right."""
 
@@ -65,6 +79,7 @@ class Item:
     """What each check counts; empty: 1 each."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What its author says of it; it is recorded."""
+    needs: Needs = field(default_factory=Needs)
 
 
 @dataclass(frozen=True)

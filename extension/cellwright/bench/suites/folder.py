@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -27,7 +29,7 @@ from cellwright.bench.checks import (
 from cellwright.bench.comparing import TOLERANCES, VALUE_OPTIONS, check_options, unknown_name
 from cellwright.bench.figure_data import TEXTS
 from cellwright.bench.judge_check import Judge, Thumb
-from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites import Item, Needs, Suite, checked_suite
 from cellwright.errors import SetupError
 from cellwright.record.values import from_dict
 from cellwright.settings import Limits
@@ -254,6 +256,9 @@ KEYS = frozenset(
         "state",
         "mentions",
         "metadata",
+        "python",
+        "image",
+        "network",
     }
 )
 NOTEBOOK = ".ipynb"
@@ -347,6 +352,7 @@ def _item(data: Mapping[str, Any], folder: Path, name: str, wrong: list[str]) ->
         mentions=_cells(data.get("mentions")),
         points=() if set(points) <= {1.0} else points,
         metadata=_metadata(data.get("metadata"), wrong),
+        needs=_needs(data, folder, wrong),
     )
 
 
@@ -359,6 +365,17 @@ def _split_points(given: Any, wrong: list[str]) -> tuple[Any, float]:
         wrong.append(f"points is {points!r}, not a number above zero")
         points = 1.0
     return {key: value for key, value in given.items() if key != "points"}, float(points)
+
+
+def _needs(data: Mapping[str, Any], folder: Path, wrong: list[str]) -> Needs:
+    network, named = data.get("network"), str(data.get("python") or "")
+    if network not in (True, False, None):
+        wrong.append(f"network is {network!r}, not true or false")
+    found = shutil.which(folder / named) or shutil.which(named) if named else ""
+    if named and not found:
+        wrong.append(f"there is no interpreter {named!r}")
+    python = os.path.abspath(found) if found else ""
+    return Needs(python, str(data.get("image") or ""), network)
 
 
 def _metadata(given: Any, wrong: list[str]) -> Mapping[str, Any]:
