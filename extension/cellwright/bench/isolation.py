@@ -102,7 +102,7 @@ class IsolatedProcess(KernelProcess):
 
     def _run_container(self) -> Iterator[str]:
         box, isolation = self._box, self._isolation
-        yield from (isolation.program, "run", "--rm", "--name", self._container, "--init")
+        yield from (isolation.program, "run", "--rm", "--name", self._container)
         yield from ("--user", f"{os.getuid()}:{os.getgid()}", "--cap-drop", "ALL")
         yield from () if _has_network(box, isolation) else ("--network", "none")
         for folder in (self._folder, str(box.folder), *map(str, box.beside)):
@@ -213,6 +213,9 @@ def check_isolation(isolation: Isolation, python: str) -> None:
         )
     if isolation.program == BWRAP:
         words = [*wrap(Box(Path("/tmp"), {}), isolation, python), python, "-c", ""]
+    elif isolation.image:
+        run = ["run", "--rm", "--network", "none", isolation.image]
+        words = [isolation.program, *run, "python3", "-c", "import ipykernel"]
     else:
         words = [isolation.program, "version"]
     try:
