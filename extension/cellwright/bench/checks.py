@@ -36,6 +36,7 @@ from cellwright.bench.scenes import (
     UnreadableKernelError,
     ask_agent,
     ask_kernel,
+    asked,
     found_wrong,
     printed,
 )
@@ -530,6 +531,18 @@ class FinishedRun:
             raise AssertionError(f"{name}: it holds an object that is no data: {data.get('type')}")
 
         return value_data.restore(values[name], refuse)
+
+    def ask_clean(
+        self, program: str, arguments: Mapping[str, Any], timeout_seconds: float = 60.0
+    ) -> Any:
+        """What a program sets ``found`` to in a kernel that the agent never touched, as JSON.
+
+        It works in the agent's folder, and is given ``arguments``.
+
+        Raises:
+            CheckError: It failed.
+        """
+        return asked(self._scene.clean(), program, arguments, timeout_seconds)
 
 
 @dataclass(frozen=True)

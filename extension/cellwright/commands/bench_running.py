@@ -40,8 +40,7 @@ from cellwright.bench.runner import (
     unpacked,
 )
 from cellwright.bench.suites import Suite
-from cellwright.bench.suites.inspect_logs import PREFIX
-from cellwright.bench.suites.opening import open_suite, public_suites
+from cellwright.bench.suites.opening import open_suite, public_suites, split_form
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
@@ -239,8 +238,14 @@ def _absolute(name: str | None) -> str:
 
 
 def _absolute_suite(name: str) -> str:
-    if name.startswith(PREFIX):
-        return PREFIX + _absolute(name.removeprefix(PREFIX))
+    form, path = split_form(name)
+    if form:
+        file, mark, task = path.partition(".py@")
+        return (
+            f"{form}{_absolute(file + '.py').removesuffix('.py')}{mark}{task}"
+            if mark
+            else (form + _absolute(path))
+        )
     return name if name in public_suites() else _absolute(name)
 
 

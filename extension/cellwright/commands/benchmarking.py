@@ -22,8 +22,8 @@ from cellwright.bench.runner import BenchProgress, Laboratory, rescored
 from cellwright.bench.statistics import adjust_p_values
 from cellwright.bench.suite_making import make_suite
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.suites.inspect_logs import PREFIX, read_log, samples_of
-from cellwright.bench.suites.opening import open_suite
+from cellwright.bench.suites.inspect_logs import read_log, samples_of
+from cellwright.bench.suites.opening import INSPECT, open_suite
 from cellwright.bench.summary import Outcome, compared, outcomes, summary_of
 from cellwright.bench.trial import open_trials
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
@@ -94,7 +94,7 @@ def import_log(invocation: Invocation) -> int:
             f"{str(root)!r} holds a benchmark already.", hint="Name another folder: -o"
         )
     epochs = max(int(sample.get("epoch", 1)) for sample in log.samples)
-    source = f"{PREFIX}{log.path.resolve()}"
+    source = f"{INSPECT}{log.path.resolve()}"
     write_plan(root, BenchPlan(source, models=(log.model,), epochs=epochs))
     redactor, agents = make_redactor(invocation.settings), dict[str, ResultFiles]()
     for sample in samples_of(log):

@@ -86,7 +86,8 @@ def _add_suite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "suite",
         metavar="SUITE",
-        help="a folder, ds1000, dseval, dseval-errors, humaneval, agentbench:TASK or a plug-in's",
+        help="a folder, ds1000, dseval, dseval-errors, humaneval, agentbench:TASK, inspect:FILE, "
+        "lm-eval:FILE, harbor:FOLDER or a plug-in's",
     )
     parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
 

@@ -36,8 +36,6 @@ from cellwright.exports.sample import (
 )
 
 JSON = dict[str, Any]
-PREFIX = "inspect:"
-"""Before the path of a log that is run as a suite."""
 ATTACHMENT = "attachment://"
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """What Inspect's letters are worth: correct, incorrect, partial, no answer."""
@@ -293,7 +291,7 @@ def _scores(sample: JSON) -> Iterator[Score]:
         values = value if isinstance(value, dict) else dict(enumerate(_as_list(value)))
         for key, one in values.items():
             called = name if len(values) == 1 and not isinstance(value, dict) else f"{name} {key}"
-            worth = _worth(one)
+            worth = worth_of(one)
             error = f"it could not be scored: {one!r}" if worth is None else ""
             yield Score(called, worth, worth is not None and worth >= 1.0, told, error)
 
@@ -302,8 +300,8 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _worth(value: Any) -> float | None:
-    """A value from 0 to 1; None: it is none."""
+def worth_of(value: Any) -> float | None:
+    """The value of a score of Inspect, from 0 to 1; None: it is none."""
     if isinstance(value, str) and value in GRADES:
         return GRADES[value]
     try:

@@ -1,0 +1,310 @@
+"""Tasks of EleutherAI's lm-evaluation-harness whose data is local: its YAML files, read here.
+
+A document's question is asked as a whole and answered in words, so a task of several choices is
+asked with letters: its score is not the one that the harness takes of likelihoods. Of what a task
+says are kept: text, target and choices, examples (the first of their split), filters and
+``exact_match``; a task that wants something else is refused.
+
+What this does not protect against: functions that a task names (``!function``) run here.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import glob
+import importlib
+import json
+import re
+import runpy
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cellwright.bench.checks import AnswerCheck, Check, FinishedRun, Scorer
+from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites.json_lines import read_json_lines
+from cellwright.errors import SetupError
+from cellwright.exports.sample import Score
+
+JSON = dict[str, Any]
+ENDINGS = (".yaml", ".yml")
+LETTERS = string.ascii_uppercase
+CHOOSE = "{choices}\n\nEnd with a line `ANSWER: ` and the letter."
+CHOSEN = r"(?im)^\W*answer\W*{letter}\b(?![\s\S]*^\W*answer\W*[a-z]\b)"
+"""The last line that names a letter counts."""
+ASKED = ("generate_until", "multiple_choice")
+METRICS = {"generate_until": ("exact_match",), "multiple_choice": ("acc", "acc_norm")}
+
+
+class Documents(list[JSON]):
+    """The documents of a split, with what functions of tasks call of ``datasets``."""
+
+    def map(self, function: Callable[[JSON], JSON]) -> Documents:
+        """Each with what the function says of it."""
+        return Documents({**doc, **function(doc)} for doc in self)
+
+    def filter(self, function: Callable[[JSON], bool]) -> Documents:
+        """Those that the function wants."""
+        return Documents(doc for doc in self if function(doc))
+
+
+@dataclass(frozen=True)
+class ExactMatch:
+    """The harness's ``exact_match`` of what its filters take out of an answer."""
+
+    target: str
+    filters: tuple[Mapping[str, Any], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "exact_match"
+
+    @property
+    def __name__(self) -> str:
+        """What its score is called."""
+        return self.name
+
+    def __call__(self, run: FinishedRun) -> Score:
+        """Whether they are the same."""
+        found = self._normal(self._filtered(run.answer))
+        is_same = found == self._normal(self.target)
+        return Score(self.name, float(is_same), is_same, "" if is_same else f"it is {found!r}")
+
+    def _filtered(self, text: str) -> str:
+        for one in self.filters:
+            if one["function"] == "regex":
+                text = _first_match(one, text)
+            elif one["function"] == "remove_whitespace":
+                text = text.lstrip()
+            elif one["function"] in ("lowercase", "uppercase"):
+                text = getattr(text, str(one["function"]).removesuffix("case"))()
+        return text
+
+    def _normal(self, text: str) -> str:
+        options = dict(self.options)
+        for pattern in options.get("regexes_to_ignore") or ():
+            text = re.sub(pattern, "", text)
+        if options.get("ignore_case"):
+            text = text.lower()
+        dropped = string.punctuation if options.get("ignore_punctuation") else ""
+        dropped += string.digits if options.get("ignore_numbers") else ""
+        return text.translate(str.maketrans("", "", dropped)).strip()
+
+
+FILTERS = ("regex", "take_first", "remove_whitespace", "lowercase", "uppercase")
+
+
+def _first_match(one: Mapping[str, Any], text: str) -> str:
+    found = re.findall(one.get("regex_pattern", r"#### (\-?[0-9\.\,]+)"), text)
+    if not found:
+        return str(one.get("fallback", "[invalid]"))
+    chosen = found[int(one.get("group_select", 0))]
+    if isinstance(chosen, tuple):
+        chosen = next((part for part in chosen if part), "")
+    return str(chosen).strip()
+
+
+def load(path: Path) -> Suite:
+    """The suite of a task's YAML file, or of a folder of them.
+
+    Raises:
+        SetupError: There is none, or one cannot be asked here.
+    """
+    paths = [path] if path.is_file() else sorted(p for e in ENDINGS for p in path.rglob(f"*{e}"))
+    tasks = [(file, task) for file in paths if _is_task(task := _read(file))]
+    if not tasks:
+        raise SetupError(f"There is no task in {str(path)!r}.", hint="Name a file with `task:`.")
+    items: list[Item] = []
+    for file, task in tasks:
+        try:
+            items += _items(file, task, is_one_of_many=len(tasks) > 1)
+        except SetupError:
+            raise
+        except Exception as error:  # whatever templates and functions of a task raise
+            raise SetupError(f"{str(file)!r} cannot be asked: {error!r}.") from error
+    hidden = {file for file, _ in tasks} | {p for file, t in tasks for p in _data_paths(file, t)}
+    name = str(tasks[0][1]["task"]) if len(tasks) == 1 else path.resolve().name
+    return checked_suite(Suite(name, tuple(items), source=str(path), hidden=tuple(sorted(hidden))))
+
+
+def _is_task(task: Mapping[str, Any]) -> bool:
+    return isinstance(task.get("task"), str) and "output_type" in task
+
+
+def _read(path: Path) -> JSON:
+    """A file with what it includes."""
+    yaml: Any = importlib.import_module("yaml")
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types here
+        """Knows ``!function``."""
+
+    def function(loader: Any, node: Any) -> Any:
+        module, _, name = str(node.value).rpartition(".")
+        return runpy.run_path(str(path.parent / f"{module}.py"))[name]
+
+    Loader.add_constructor("!function", function)
+    try:
+        task = yaml.load(path.read_text(encoding="utf-8"), Loader)
+    except Exception as error:  # whatever a task's own code raises
+        raise SetupError(f"{str(path)!r} cannot be read: {error}.", hint="It is YAML.") from error
+    if not isinstance(task, dict):
+        return {}
+    included = task.pop("include", None)
+    return {**_read(path.parent / included), **task} if included else task
+
+
+def _items(path: Path, task: JSON, *, is_one_of_many: bool) -> Iterator[Item]:
+    kind, name = task["output_type"], str(task["task"])
+    if kind not in ASKED:
+        raise SetupError(f"{str(path)!r} wants {kind!r}.", hint=f"Asked are {', '.join(ASKED)}.")
+    split = task.get("test_split") or task.get("validation_split")
+    docs = _documents(path, task, split)
+    before = _examples(path, task)
+    for number, doc in enumerate(docs):
+        asked = before + _filled(task["doc_to_text"], doc)
+        target = _filled(task["doc_to_target"], doc)
+        more, answer = "", str(target)
+        if kind == "multiple_choice":
+            choices = _choices(task, doc)
+            place = _place(target, choices)
+            letters = LETTERS[: len(choices)]
+            listed = "\n".join(map("{}) {}".format, letters, choices))
+            more = CHOOSE.format(choices="" if choices == list(letters) else f"\n\n{listed}")
+            answer = f"ANSWER: {LETTERS[place]}"
+            checks: list[Check] = [AnswerCheck(regex=CHOSEN.format(letter=LETTERS[place]))]
+        else:
+            checks = list(_exact_checks(path, task, answer))
+        yield Item(
+            f"{name}-{number}" if is_one_of_many else number,
+            asked.strip() + more,
+            group=name,
+            checks=tuple(checks),
+            reference_answer=answer,
+        )
+
+
+def _exact_checks(path: Path, task: JSON, target: str) -> Iterator[Check]:
+    metrics = task.get("metric_list") or [{"metric": "exact_match"}]
+    named = [metric for metric in metrics if metric["metric"] in METRICS[task["output_type"]]]
+    if not named:
+        wanted = ", ".join(str(metric["metric"]) for metric in metrics)
+        raise SetupError(f"{str(path)!r} wants {wanted}.", hint="Made here is exact_match.")
+    for metric in named:
+        options = {k: v for k, v in metric.items() if k.startswith(("ignore", "regexes"))}
+        for pipeline in task.get("filter_list") or [{"name": "", "filter": []}]:
+            filters = tuple(pipeline["filter"])
+            strange = [f["function"] for f in filters if f["function"] not in FILTERS]
+            if strange:
+                raise SetupError(f"{str(path)!r} wants the filter {strange[0]!r}.")
+            name = ",".join(filter(None, (metric["metric"], pipeline["name"])))
+            yield Scorer(ExactMatch(target, filters, options, name))
+
+
+def _examples(path: Path, task: JSON) -> str:
+    """What stands before each question."""
+    text, count = str(task.get("description") or ""), int(task.get("num_fewshot") or 0)
+    given = (task.get("fewshot_config") or {}).get("samples")
+    split = task.get("fewshot_split") or task.get("training_split")
+    docs = given if isinstance(given, list) else _documents(path, task, split) if count else []
+    between = str(task.get("fewshot_delimiter", "\n\n"))
+    for doc in docs[:count]:
+        target = _filled(task["doc_to_target"], doc)
+        if task["output_type"] == "multiple_choice":
+            choices = _choices(task, doc)
+            target = choices[_place(target, choices)]
+        said = str(task.get("target_delimiter", " ")) + str(target)
+        text += _filled(task["doc_to_text"], doc) + said + between
+    return text
+
+
+def _filled(wanted: Any, doc: JSON) -> Any:
+    """A field, a template or a function of a document."""
+    if callable(wanted):
+        return wanted(doc)
+    if not isinstance(wanted, str):
+        return wanted
+    if wanted in doc:
+        return doc[wanted]
+    jinja: Any = importlib.import_module("jinja2")
+    environment = jinja.Environment(undefined=jinja.StrictUndefined, keep_trailing_newline=True)
+    environment.filters["regex_replace"] = lambda text, old, new="": re.sub(old, new, text)
+    return environment.from_string(wanted).render(**doc)
+
+
+def _choices(task: JSON, doc: JSON) -> list[str]:
+    wanted = task.get("doc_to_choice")
+    found = wanted if isinstance(wanted, list) else _filled(wanted, doc)
+    found = ast.literal_eval(found) if isinstance(found, str) else found
+    return [str(choice) for choice in (found.values() if isinstance(found, dict) else found)]
+
+
+def _place(target: Any, choices: list[str]) -> int:
+    text = str(target)
+    return int(text) if text.isdigit() else choices.index(text)
+
+
+# The data: files beside the task, or where its command is run.
+
+
+def _documents(path: Path, task: JSON, split: str | None) -> Documents:
+    paths = _split_paths(path, task, split)
+    read = READERS.get(str(task.get("dataset_path")))
+    if read is None or not paths:
+        raise SetupError(
+            f"The data of {str(path)!r} is not local: {task.get('dataset_path')!r}.",
+            hint="Download it and name it: dataset_path: json, dataset_kwargs: {data_files: …}",
+        )
+    docs = Documents(row for file in paths for row in read(file))
+    process = task.get("process_docs")
+    return Documents(process(docs)) if callable(process) else docs
+
+
+def _data_paths(path: Path, task: JSON) -> Iterator[Path]:
+    named = (task.get("dataset_kwargs") or {}).get("data_files")
+    for split in named if isinstance(named, dict) else [None]:
+        yield from _split_paths(path, task, split)
+
+
+def _split_paths(path: Path, task: JSON, split: str | None) -> list[Path]:
+    named = (task.get("dataset_kwargs") or {}).get("data_files") or []
+    if isinstance(named, dict):
+        named = named.get(split) or []
+    names = [named] if isinstance(named, str) else named
+    return [file for name in names for file in _found(path.parent, str(name))]
+
+
+def _found(folder: Path, name: str) -> Iterable[Path]:
+    for root in (folder, Path()):
+        paths = sorted(glob.glob(str(root / name)))
+        if paths:
+            return map(Path, paths)
+    return []
+
+
+def _read_csv(path: Path) -> list[JSON]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _read_json(path: Path) -> list[JSON]:
+    if path.suffix != ".json":
+        return read_json_lines(path)
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # lines of it
+        return read_json_lines(path)
+    return rows if isinstance(rows, list) else [rows]
+
+
+def _read_parquet(path: Path) -> list[JSON]:
+    pandas: Any = importlib.import_module("pandas")
+    rows: list[JSON] = pandas.read_parquet(path).to_dict("records")
+    return rows
+
+
+READERS: dict[str, Callable[[Path], list[JSON]]] = {
+    "json": _read_json,
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+}
