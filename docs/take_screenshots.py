@@ -6,6 +6,7 @@ make js && PYTHONPATH=tests/browser .venv/bin/python docs/take_screenshots.py
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -19,7 +20,9 @@ from typing import Any
 from lab import LabPage, running_lab
 from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
+from cellwright.bench.results import ResultFiles
 from cellwright.demo import data
+from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime, Score
 
 IMAGES = Path(__file__).parent / "images"
 VIEWPORT: Any = {"width": 1360, "height": 860}
@@ -29,6 +32,8 @@ LOAD = 'import pandas as pd\n\nsales = pd.read_csv("sales.csv")\nsales.head(3)'
 BROKEN = "revenue_by_region = sale.groupby('region').revenue.sum()"
 SLOW = 90_000
 PAGE = "#cellwright-keeping"
+MODELS = (("large", 0.8, 0.03), ("middle", 0.74, 0.006), ("small", 0.45, 0.0008))
+GROUPS = ("tables", "dates", "plots")
 ASSISTANT = """\
 description = "Looks for mistakes in data"
 instructions = '''
@@ -64,8 +69,9 @@ def _picture_evaluation(browser: Browser, server: Any) -> None:
     agents = ["--agent", "oracle", "--agent", "noop"]
     _cellwright("bench", "run", str(examples), *agents, "-o", str(out), "-q")
     _cellwright("bench", "export", str(out), "--to", "notebooks")
-    board = server.folder / "leaderboard.html"
-    _cellwright("bench", "leaderboard", str(out), "-o", str(board))
+    board, simulated = server.folder / "leaderboard.html", server.folder / "simulated"
+    _write_simulated(simulated)
+    _cellwright("bench", "leaderboard", str(simulated), "-o", str(board))
     index = server.folder / "out-notebooks" / "index.html"
     for theme in THEMES:
         page = browser.new_page(color_scheme=theme, viewport={"width": 1100, "height": 640})
@@ -76,9 +82,37 @@ def _picture_evaluation(browser: Browser, server: Any) -> None:
     with _page(browser, server) as lab:
         lab.open("out-notebooks/oracle/bench/best_region.ipynb")
         lab.execute("filebrowser:toggle-main")
-        lab.page.locator(".jp-RenderedMarkdown img").first.wait_for()
-        lab.page.wait_for_timeout(500)
+        lab.page.wait_for_function(
+            "document.querySelector('.jp-RenderedMarkdown img')?.naturalWidth > 0"
+        )
         lab.page.screenshot(path=IMAGES / "bench-notebook-light.png")
+
+
+def _write_simulated(root: Path) -> None:
+    """Results of models that there are not, with what each sample cost."""
+    chance = random.Random(1)
+    hard = [chance.random() for _ in range(60)]
+    for model, skill, dollars in MODELS:
+        files = ResultFiles(root, model, "sales")
+        for number, limit in enumerate(hard):
+            passed, seconds = skill > 0.6 * limit + 0.4 * chance.random(), 4 + 8 * chance.random()
+            why = "" if passed else chance.choice(("total: it is 41", "there is no total"))
+            score = Score("variable total", float(passed), passed, why)
+            task = SampleTask("sales", number, group=GROUPS[number % len(GROUPS)])
+            files.add(
+                SampleRecord(
+                    f"sales:{number}:1",
+                    task=task,
+                    suite="sales",
+                    agent=model,
+                    input=f"Question {number}",
+                    status="completed" if passed or limit < 0.9 else "task limit reached",
+                    scores=(score,),
+                    usage={"prompt_tokens": 2_000, "completion_tokens": 300},
+                    cost_dollars=dollars * (0.5 + chance.random()),
+                    time=SampleTime(seconds=seconds),
+                )
+            )
 
 
 def _cellwright(*arguments: str) -> None:

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SETUP = (
     "import pandas as pd\ndf = pd.DataFrame({'a': [3, 1, 2], 'b': list('xyz')})\nnames = {'p', 'q'}"
 )
-REFERENCE = "best = df.sort_values('a')\nmean = 2.0"
+REFERENCE = "best = df.sort_values('a')\nmean = 2.0\nopen('made.txt', 'w')"
 ITEM = Item("one", "Sort it.", setup=(SETUP,), reference=(REFERENCE,))
 CELLS = (
     SampleCell("c1", "agent", "best = df.sort_values('a')\nprint('sorted', len(best))"),
@@ -95,9 +95,12 @@ FAILING: tuple[tuple[Check, str], ...] = (
     (Assertion("assert best.shape == (4, 2), 'too short'"), "too short"),
     (Assertion("assert best.shape == (5, 2)"), "it does not hold: assert best.shape == (5, 2)"),
     (Solution("assert best", shares_variables=False), "NameError"),
+    (Assertion("assert open('made.txt').read()"), "No such file or directory: 'made.txt'"),
 )
 BROKEN: tuple[tuple[Check, str], ...] = (
     (Assertion("assert bset.shape == (3, 2)"), "NameError"),
+    (Assertion("assert open('mdae.txt').read()"), "FileNotFoundError"),
+    (Assertion("assert open('/made.txt').read()"), "FileNotFoundError"),
     (Assertion("import time; time.sleep(60)", timeout_seconds=0.5), "timeout"),
     (Variable("mean", expression="1 / 0"), "ZeroDivisionError"),
     (AnswerCheck(), "needs exact"),

@@ -26,7 +26,7 @@ def sample(
         ),
         result={"answer": 42} if index % 2 else "It is 42.",
         scores=(Score("sum", float(passed), passed=passed, explanation="41, not 42"),),
-        usage={"total_tokens": 100},
+        usage={"prompt_tokens": 90, "completion_tokens": 10},
         cost_dollars=cost,
         time=SampleTime(seconds=2.0),
     )

@@ -284,12 +284,20 @@ def find_assertion(check: Assertion, scene: ScoringContext) -> CheckFinding:
     raise CheckError(ended.text)
 
 
+NO_FILE = r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^/\\'][^']*)'"
+
+
 def _names_what_is_missing(text: str, scene: ScoringContext) -> bool:
-    """Whether a variable is not there that the agent should have made."""
-    missing = re.match(r"NameError: name '(\w+)' is not defined", text)
-    if missing is None:
+    """Whether a variable or a file is not there that the agent should have made."""
+    variable = re.match(r"NameError: name '(\w+)' is not defined", text)
+    file = re.match(NO_FILE, text)
+    if variable is None and file is None:
         return False
-    return not scene.reference or missing[1] in names_set(scene.reference)
+    if not scene.reference:
+        return True
+    if file is not None:
+        return any(file[1] in cell for cell in scene.reference)
+    return variable is not None and variable[1] in names_set(scene.reference)
 
 
 def names_set(cells: tuple[str, ...]) -> set[str]:

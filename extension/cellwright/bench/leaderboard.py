@@ -25,11 +25,12 @@ from cellwright.bench.statistics import (
 )
 from cellwright.exports.html import cell_html, duration_text, page_start, shown_text
 from cellwright.exports.sample import CANARY, SampleRecord
-from cellwright.record.values import safe_text, to_dict
+from cellwright.record.messages import Usage
+from cellwright.record.values import from_dict, safe_text, to_dict
 
 SAMPLES_SHOWN, CELLS_SHOWN, CHARACTERS_SHOWN = 200, 12, 2_000
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 340, 60, 24, 16, 44
-INK, LINE, BEST, OTHER = "#555d66", "#d0d3d8", "#b4532a", "#1d5fb8"
+INK, LINE, BEST, OTHER = "var(--soft)", "var(--line)", "var(--accent)", "var(--blue)"
 LOGARITHMIC_FROM = 20.0
 """Times that the dearest costs more than the cheapest."""
 
@@ -119,9 +120,14 @@ def _entry(name: str, samples: Sequence[SampleRecord]) -> Entry:
         len(samples),
         clustered(mean_of_epochs(priced)) if priced else None,
         math.fsum(sample.time.seconds for sample in samples) / count,
-        sum(int(sample.usage.get("total_tokens", 0)) for sample in samples) / count,
+        sum(_count_tokens(sample) for sample in samples) / count,
         dict(Counter(kind for sample in samples for kind in _failure_kinds(sample)).most_common()),
     )
+
+
+def _count_tokens(sample: SampleRecord) -> int:
+    usage: Usage = from_dict(Usage, sample.usage)
+    return usage.total_tokens
 
 
 def _observations(samples: Iterable[SampleRecord]) -> list[Observation]:
@@ -179,7 +185,7 @@ def _page(boards: Sequence[Leaderboard]) -> Iterator[str]:
 STYLE = """
 main { max-width: 72rem; } details > summary { padding: .3rem 0; }
 .plot { margin-top: 1.5rem; }
-.plot svg { max-width: 100%; height: auto; background: #fff; border-radius: .5rem; }
+.plot svg { max-width: 100%; height: auto; background: var(--card); border-radius: .5rem; }
 .side { display: grid; gap: 1rem; grid-auto-flow: column; grid-auto-columns: minmax(18rem, 1fr);
   overflow-x: auto; }
 .side h3 { font-size: .9rem; margin: .5rem 0; } .side .cell { margin: .5rem 0; }

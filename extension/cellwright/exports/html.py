@@ -65,7 +65,7 @@ h2 {
   font-size: .78rem; letter-spacing: .08em; text-transform: uppercase; color: var(--soft);
   font-weight: 600; margin: 3rem 0 .75rem;
 }
-.status { font-weight: 650; }
+.status { font-weight: 650; white-space: nowrap; }
 .status::before { content: "●"; margin-right: .4em; font-size: .8em; vertical-align: .08em; }
 .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
 dl.facts {
