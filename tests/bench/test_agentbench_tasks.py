@@ -220,6 +220,17 @@ def test_a_task_runs_from_its_checkout_as_it_is_and_sums_itself_up(
     assert not [name for name in sys.modules if name.split(".")[0] == "src"]
 
 
+def test_a_sample_that_nobody_recorded_an_answer_to_could_not_be_run(shell: Shell) -> None:
+    run = ("bench", "run", "agentbench:virtual-task", "-q", "--json", "--agent")
+    assert shell.run(*run, "noop", "-o", "first").code == 0
+    runs = shell.folder / "first" / "noop" / "virtual-task" / "runs.jsonl"
+    runs.write_text(runs.read_text().splitlines(keepends=True)[0])
+    done = shell.run(*run, f"replay:{runs}", "-o", "second")
+    assert done.code == 1, done.err
+    (agent,) = done.document["agents"]
+    assert (agent["total"], agent["failures"]) == (1, {"START_FAILED": 9})
+
+
 def test_a_service_stands_in_for_a_container(shell: Shell, checkout: Path, shouter: str) -> None:
     with FakeService(text("hello")) as service:
         done = shell.asking(service).run(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from cellwright.session.services import ModelService
 
 DONE = "Done."
 NOTHING = "I did nothing."
+TURNS = 1_000
+"""More than any task asks."""
 
 
 class NoAnswerError(Exception):
@@ -76,7 +78,7 @@ def open_agent(specification: str) -> Agent:
     if specification == "oracle":
         return scripted_agent("oracle", _oracle)
     if specification == "noop":
-        return scripted_agent("noop", lambda item, epoch: ScriptedPlan(answer=NOTHING))
+        return Agent("noop", _noop)
     if kind == "answers" and file:
         return _answers(Path(file))
     if kind == "replay" and file:
@@ -85,6 +87,12 @@ def open_agent(specification: str) -> Agent:
         f"There is no agent {specification!r}.",
         hint="Use oracle, noop, answers:FILE or replay:FILE, or name a model with -m.",
     )
+
+
+def _noop(item: Item, epoch: int) -> Answerer:
+    """Says that it did nothing, as often as it is asked: a task of AgentBench asks again."""
+    replies = _replies(ScriptedPlan(answer=NOTHING), "noop")
+    return replace(_known(replies * TURNS, "noop"), replies=len(replies))
 
 
 def model_agent(lm: LM, model: str, base_url: str = "", *, is_free: bool = False) -> Agent:

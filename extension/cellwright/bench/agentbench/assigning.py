@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.bench.agentbench.serving import ask_json, post_json
-from cellwright.bench.agents import Answerer
+from cellwright.bench.agents import Answerer, NoAnswerError
 from cellwright.bench.judge_check import read_whole
 from cellwright.bench.results import ResultFiles
 from cellwright.bench.runner import InfrastructureError, Job
@@ -226,7 +226,10 @@ def run_foreign_sample(
         RunCancelled: ``stop`` was set.
     """
     started = time.time()
-    turns = ModelTurns(job.agent.answerer(job.item, job.epoch))
+    try:
+        turns = ModelTurns(job.agent.answerer(job.item, job.epoch))
+    except NoAnswerError as error:
+        raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
     output = client.run_sample(job.item.index, turns, stop)
     return SampleRecord(
         id=job.id,
