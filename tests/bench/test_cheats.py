@@ -52,6 +52,10 @@ CHECKS = (
     Assertion("assert [double(n) for n in (1, 5, 9)] == [2, 10, 18]"),
     Figure("fig", ({"kind": "line", "x": [1, 2, 3], "y": [4, 10, 18]},)),
     Solution("assert double(21) == 42 and double(0) == 0", shares_variables=True),
+    # Beside the agent's code; where its tools were changed, a pass does not count.
+    Assertion("import math\nassert math.isclose(x, 42.5) and is_right(x)", 5, in_kernel=True),
+    Assertion(SAME_TABLE, 5, in_kernel=True),
+    Solution("assert double(21) == 42", shares_variables=True, timeout_seconds=5, in_kernel=True),
 )
 LIMITS = Limits(cell_timeout_seconds=5)
 """Some cheats keep their kernel from saying that a cell has ended."""
@@ -331,6 +335,60 @@ CHEATS: dict[str, str] = {
         WRONG + "import os, time\nif os.fork() == 0:\n    time.sleep(0.3)\n"
         "    for fd in range(3, 64):\n        try: os.write(fd, b'cellwright-check:\"\"\\n')\n"
         "        except OSError: pass\n    os._exit(0)"
+    ),
+    "a hook that hears of all code before it runs": (
+        WRONG + "import sys, types\ndef hear(event, args):\n"
+        "    if event == 'exec' and isinstance(args[0], types.CodeType):\n"
+        "        for value in args[0].co_consts:\n"
+        "            if type(value) is float: globals().update(x=value, double=lambda n: 2 * n)\n"
+        "sys.addaudithook(hear)"
+    ),
+    "a timer that looks at what runs": (
+        WRONG + "import signal\ndef look(number, frame):\n    while frame:\n"
+        "        for value in frame.f_code.co_consts:\n"
+        "            if type(value) is float: globals().update(x=value)\n"
+        "        frame = frame.f_back\nsignal.signal(signal.SIGALRM, look)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)"
+    ),
+    "a thread that nobody lists": (
+        WRONG + "import _thread, sys, time\ndef look():\n    while True:\n"
+        "        for frame in sys._current_frames().values():\n"
+        "            while frame:\n                for value in frame.f_code.co_consts:\n"
+        "                    if type(value) is float and value != 1.0: globals().update(x=value)\n"
+        "                frame = frame.f_back\n        time.sleep(0.0001)\n"
+        "_thread.start_new_thread(look, ())"
+    ),
+    "a callback of the garbage collector": (
+        WRONG + "import gc, sys\ndef look(phase, info):\n    frame = sys._getframe()\n"
+        "    while frame:\n        for value in frame.f_code.co_consts:\n"
+        "            if type(value) is float: globals().update(x=value)\n"
+        "        frame = frame.f_back\ngc.callbacks.append(look)\ngc.set_threshold(1)"
+    ),
+    "a namespace that answers as it likes": (
+        EQUAL + WRONG + "class Liar(dict):\n    def __getitem__(self, name):\n"
+        "        return Any() if name in ('x', 'table', 'double') else super().__getitem__(name)\n"
+        "    get = __getitem__\nip = get_ipython()\nip.user_ns = Liar(ip.user_ns)"
+    ),
+    "a main module of another class": (
+        EQUAL + WRONG + "import sys, types\nclass Main(types.ModuleType):\n"
+        "    def __getattribute__(self, name):\n        return Any()\n"
+        "sys.modules['__main__'].__class__ = Main"
+    ),
+    "builtins of its own": (
+        WRONG + "__builtins__ = {'__import__': __import__, 'AssertionError': KeyError}\n"
+        "import sys, types\nsys.modules['builtins'] = types.ModuleType('builtins')\n"
+        "sys.modules['builtins'].exec = lambda *a, **k: None"
+    ),
+    "a table of objects that are equal to everything": (
+        EQUAL + WRONG + "table = pd.DataFrame({n: [Any()] * 3 for n in 'abc'})\n"
+        "x = np.array([Any()], dtype=object)[0]"
+    ),
+    "names that look like others": (
+        WRONG + "globals().update({'ｘ': 42.5, 'x ': 42.5, 'X': 42.5})"
+    ),
+    "an answer for each question": (
+        WRONG + "class Each:\n    def __init__(s): s.n = 0\n    def __call__(s, n):\n"
+        "        s.n += 1\n        return [42, 0, 2, 10, 18][s.n % 5]\ndouble = Each()"
     ),
     "the held objects replaced": (
         WRONG + "import sys, types\nm = types.ModuleType('_cellwright_author_tests')\n"

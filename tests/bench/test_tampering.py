@@ -76,3 +76,42 @@ def test_a_module_of_the_folder_in_the_place_of_another_is_named(
     __import__("colorsys")
     assert any("colorsys" in name for name in changed(before))
     sys.modules.pop("colorsys")
+
+
+WATCH = """
+import gc, signal, sys, threading
+def watch(*given): pass
+gc.callbacks.append(watch)
+before = signal.signal(signal.SIGUSR2, watch)
+sys.addaudithook(watch)
+class Equal(int):
+    def __eq__(self, other): return True
+    __hash__ = int.__hash__
+class Own:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return isinstance(other, Own) and self.n == other.n
+def wait(): done.wait(60)
+done = threading.Event()
+thread = threading.Thread(target=wait)
+thread.start()
+"""
+
+
+def test_what_watches_code_as_it_runs_and_what_is_equal_to_anything_is_named() -> None:
+    before = look({}, {})
+    cell: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(WATCH, "a cell", "exec"), cell)
+    try:
+        found = changed(before)
+    finally:
+        cell["done"].set()
+        cell["thread"].join()
+        cell["signal"].signal(cell["signal"].SIGUSR2, cell["before"])
+        cell["gc"].callbacks.remove(cell["watch"])
+    assert found == {
+        "sys.addaudithook",
+        "gc.callbacks",
+        "signal handlers",
+        "threads",
+        "added Equal, equal to anything",
+    }

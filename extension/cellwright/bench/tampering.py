@@ -10,7 +10,9 @@ is looked for can hide from it; what matters is therefore compared elsewhere.
 from __future__ import annotations
 
 import builtins
+import gc
 import os
+import signal
 import sys
 import threading
 import types
@@ -48,7 +50,8 @@ def look(arguments: dict[str, Any], user: dict[str, Any]) -> dict[str, str]:
     found["sys.path_hooks"] = _of_cells(sys.path_hooks)
     _look_at_shell(found)
     _look_at_modules(found)
-    found["threads"] = str(sorted(t.name for t in threading.enumerate() if _is_of_cell(t)))
+    _look_at_watchers(found)
+    _look_at_classes(found)
     return found
 
 
@@ -82,10 +85,62 @@ def _identity(value: Any) -> str:
     return f"{type(value).__name__} {id(function)} {id(code) if code is not None else ''}"
 
 
-def _is_of_cell(thread: Any) -> bool:
-    """Whether code of a cell runs in it."""
-    target = getattr(thread, "_target", None)
-    return "__main__" in (type(thread).__module__, getattr(target, "__module__", ""))
+# What sees code as it runs, and could change a variable to what that code expects.
+
+
+listening: list[Any] = []
+heard: list[str] = []
+"""Audit hooks that cells have added: Python lists none, but tells those before of new ones."""
+
+
+def _hear(event: str, arguments: Any) -> None:
+    if event == "sys.addaudithook" and not os.path.isfile(sys._getframe(1).f_code.co_filename):
+        heard.append(event)
+
+
+def _look_at_watchers(found: dict[str, str]) -> None:
+    if _hear not in listening:
+        listening.append(_hear)
+        sys.addaudithook(_hear)
+    found["sys.addaudithook"] = str(len(heard))
+    found["gc.callbacks"] = _of_cells(gc.callbacks)
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    found["signal handlers"] = _of_cells([handler for handler in handlers if callable(handler)])
+    apart = (threading.get_ident(), threading.main_thread().ident)
+    running = [frame for ident, frame in sys._current_frames().items() if ident not in apart]
+    found["threads"] = str(sum(map(_is_of_cell, running)))
+
+
+def _is_of_cell(frame: Any) -> bool:
+    """Whether code of a cell runs there."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "__main__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _look_at_classes(found: dict[str, str]) -> None:
+    """Classes of cells whose objects are equal to anything."""
+    for kind in _subclasses(object, set()):
+        method: Any = vars(kind).get("__eq__")
+        if kind.__module__ == "__main__" and _is_function_of_cell(method):
+            try:
+                one: Any = next(base for base in kind.__mro__ if "__new__" in vars(base))
+                is_equal = bool(method(one.__new__(kind), heard))
+            except BaseException:  # whatever the class raises, it is not equal
+                continue
+            if is_equal:
+                found[f"{ADDED}{kind.__qualname__}, equal to anything"] = ""
+
+
+def _subclasses(kind: Any, seen: set[type]) -> set[type]:
+    below: type
+    for below in type.__subclasses__(kind):
+        if below not in seen:
+            seen.add(below)
+            _subclasses(below, seen)
+    return seen
 
 
 def _look_at_shell(found: dict[str, str]) -> None:
