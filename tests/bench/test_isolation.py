@@ -28,6 +28,8 @@ from cellwright.bench.suites import Item, Needs, Suite
 from cellwright.bench.suites.folder import load
 from cellwright.cli import main
 from cellwright.errors import SetupError
+from cellwright.session.questions import RunRequest
+from cellwright.settings import Mode
 from cellwright.stopping import Stop
 
 BWRAP = Isolation("bwrap")
@@ -125,6 +127,20 @@ def test_a_sample_is_scored_from_outside_of_its_box(rooms: Rooms) -> None:
         found = attempt(Job(suite, item, open_agent(name)), Laboratory(rooms), Stop())
         assert found.passed is passes, found.scores
     assert found.env["kernel_way"] in ("bwrap", "podman", "docker")
+
+
+CODE = "parts = [str(n) for n in (1, 1)]\nx = eval('+'.join(parts))"
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("mode", ["auto", "edits"])
+def test_in_a_box_mode_auto_runs_what_it_would_ask_about(rooms: Rooms, mode: Mode) -> None:
+    item = Item("one", "x", checks=(Variable("x", 2),), reference=(CODE,))
+    agent = replace(open_agent("oracle"), request=RunRequest("", mode=mode))
+    job = Job(Suite("s", (item,)), item, agent)
+    for is_apart in (True, False):
+        place = Laboratory(replace(rooms, is_apart=is_apart))
+        assert attempt(job, place, Stop()).passed is (is_apart and mode == "auto")
 
 
 @pytest.mark.kernel

@@ -169,6 +169,7 @@ class Rooms:
         judge: A model for checks that ask one.
         environment_names: Variables of ours that are passed on whatever they are called.
         hidden: Files and folders that a kernel here cannot open, where the system can do that.
+        is_apart: The kernels are kept apart from the rest of the machine.
     """
 
     environ: Mapping[str, str]
@@ -177,6 +178,7 @@ class Rooms:
     judge: Callable[[str, Stop], JudgeReply] | None = None
     environment_names: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    is_apart: bool = False
 
     @contextlib.contextmanager
     def open(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cellwright import errors
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.checks import needs_run, score_all
 from cellwright.bench.environments import (
@@ -41,6 +42,7 @@ from cellwright.installation import missing_extra
 from cellwright.kernels.gateway import Gateway
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.events import ToolStarted
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
@@ -163,13 +165,32 @@ def _starting() -> Iterator[None]:
         raise InfrastructureError("START_FAILED", text) from error
 
 
+class BoxApprover:
+    """Lets cells run that a person would be asked about: nothing of theirs is in the box."""
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """Whether it only runs code in the kernel."""
+        return ApprovalAnswer(call.name == RUN_CELL, "batch", "The kernel is kept apart.")
+
+
+RUN_CELL = "run_cell"
+
+
 def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop) -> RunRecord:
     item, settings = job.item, laboratory.settings
     own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
     store, notebook = RunMemory(), MemoryNotebook()
-    place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
-    conversation = Conversation(replace(place, prices=known_prices(settings)))
     asked = job.agent.request
+    is_boxed = laboratory.rooms.is_apart and asked.mode == "auto"
+    place = RunContext(
+        room.kernel,
+        store,
+        laboratory.redactor,
+        "bench",
+        BoxApprover() if is_boxed else None,
+        notebook=notebook,
+    )
+    conversation = Conversation(replace(place, prices=known_prices(settings)))
     tools = asked.assistant.tools if item.tools is None else item.tools
     request = replace(
         asked,
@@ -751,8 +772,10 @@ def equipped(equipment: Equipment, environ: Mapping[str, str]) -> Iterator[Equip
         yield Equipped(Rooms(environ, gateway.start, is_local=False))
         return
     names = equipment.environment_names
+    is_apart = bool(equipment.kernels.isolation.program)
     with kernels_of(equipment.kernels, kernel_environment(environ, names)) as kernels:
-        yield Equipped(Rooms(environ, kernels.start, environment_names=names), kernels.notice)
+        rooms = Rooms(environ, kernels.start, environment_names=names, is_apart=is_apart)
+        yield Equipped(rooms, kernels.notice)
 
 
 @dataclass(frozen=True)
