@@ -11,18 +11,16 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cellwright.errors import SetupError
+from cellwright.exports.inspect_log import moment
 from cellwright.exports.sample import ReplyGiven, SampleRecord, trimmed
 
 JSON = dict[str, Any]
 VERSION = "ATIF-v1.7"
 RECORD = "cellwright.sample"
-LAST_SECOND = 253_402_300_799.0
-"""The end of the year 9999."""
 PICTURES = {
     "image/png": ".png",
     "image/jpeg": ".jpg",
@@ -133,9 +131,8 @@ def _said(message: Mapping[str, Any], reply: ReplyGiven | None, sample: SampleRe
         "tool_calls": [_call(call) for call in message.get("tool_calls", ())] or None,
     }
     if reply is not None:
-        at = min(max(0.0, sample.time.started_at + reply.at), LAST_SECOND)
         more |= {
-            "timestamp": datetime.fromtimestamp(at, UTC).isoformat(),
+            "timestamp": moment(sample.time.started_at + reply.at),
             "model_name": reply.model or None,
             "llm_call_count": reply.attempts,
             "metrics": _known(

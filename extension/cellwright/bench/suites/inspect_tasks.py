@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 import runpy
-import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 
 from cellwright.bench.checks import FinishedRun, Scorer
 from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites.choices import ask_choices, find_choices
 from cellwright.bench.suites.inspect_logs import worth_of
 from cellwright.errors import SetupError
 from cellwright.exports.sample import Score
@@ -28,9 +27,6 @@ from cellwright.exports.sample import Score
 NAME = "@"
 """Between a file and the task that is meant, where it has several."""
 REGISTERED = "__registry_info__"
-LETTERS = string.ascii_uppercase
-CHOOSE = "\n\n{choices}\n\nEnd with a line `ANSWER: ` and the letter, or letters with commas."
-CHOSEN = re.compile(r"(?im)^\W*answer\W*([a-z](?:\s*,\s*[a-z])*)\W*$")
 WRITE = "import pathlib\np = pathlib.Path({name!r})\np.parent.mkdir(parents=True, exist_ok=True)\n"
 WRITE_TEXT = WRITE + "p.write_text({text!r})"
 RUN_SCRIPT = "import subprocess\nsubprocess.run(['bash', '-c', {script!r}], check=True)"
@@ -81,10 +77,9 @@ class InspectScorer:
             completed=True,
             metadata=self.sample.metadata or {},
         )
-        chosen = CHOSEN.findall(answer)[-1:] if self.sample.choices else []
-        letters = re.findall("[A-Z]", chosen[0].upper()) if chosen else []
-        for place in range(len(self.sample.choices or ())) if chosen else ():
-            state.choices.mark_choice(place, LETTERS[place] in letters)
+        chosen = find_choices(answer) if self.sample.choices else ()
+        for place in range(len(self.sample.choices)) if chosen else ():
+            state.choices.mark_choice(place, place in chosen)
         return state
 
 
@@ -141,8 +136,7 @@ def _item(sample: Any, number: int, task: Any, folder: Path) -> Item:
     targets = sample.target if isinstance(sample.target, list) else [sample.target]
     answer = str(targets[0])
     if sample.choices:
-        listed = "\n".join(f"{LETTERS[n]}) {c}" for n, c in enumerate(sample.choices))
-        asked += CHOOSE.format(choices=listed)
+        asked += ask_choices(sample.choices)
         answer = f"ANSWER: {', '.join(map(str, targets))}"
     files, setup = {}, []
     for name, given in (sample.files or {}).items():

@@ -25,16 +25,13 @@ from typing import Any
 
 from cellwright.bench.checks import AnswerCheck, Check, FinishedRun, Scorer
 from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites.choices import LAST, LETTERS, ask_choices, name_choices
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
 from cellwright.exports.sample import Score
 
 JSON = dict[str, Any]
 ENDINGS = (".yaml", ".yml")
-LETTERS = string.ascii_uppercase
-CHOOSE = "{choices}\n\nEnd with a line `ANSWER: ` and the letter."
-CHOSEN = r"(?im)^\W*answer\W*{letter}\b(?![\s\S]*^\W*answer\W*[a-z]\b)"
-"""The last line that names a letter counts."""
 ASKED = ("generate_until", "multiple_choice")
 METRICS = {"generate_until": ("exact_match",), "multiple_choice": ("acc", "acc_norm")}
 
@@ -147,7 +144,9 @@ def _read(path: Path) -> JSON:
     try:
         task = yaml.load(path.read_text(encoding="utf-8"), Loader)
     except Exception as error:  # whatever a task's own code raises
-        raise SetupError(f"{str(path)!r} cannot be read: {error}.", hint="It is YAML.") from error
+        is_missing = isinstance(error, ImportError)
+        hint = "Its functions need that package." if is_missing else "It is YAML."
+        raise SetupError(f"{str(path)!r} cannot be read: {error}.", hint=hint) from error
     if not isinstance(task, dict):
         return {}
     included = task.pop("include", None)
@@ -168,11 +167,9 @@ def _items(path: Path, task: JSON, *, is_one_of_many: bool) -> Iterator[Item]:
         if kind == "multiple_choice":
             choices = _choices(task, doc)
             place = _place(target, choices)
-            letters = LETTERS[: len(choices)]
-            listed = "\n".join(map("{}) {}".format, letters, choices))
-            more = CHOOSE.format(choices="" if choices == list(letters) else f"\n\n{listed}")
-            answer = f"ANSWER: {LETTERS[place]}"
-            checks: list[Check] = [AnswerCheck(regex=CHOSEN.format(letter=LETTERS[place]))]
+            more, answer = ask_choices(choices), name_choices([place])
+            pattern = LAST.format(letters=LETTERS[place])
+            checks: list[Check] = [AnswerCheck(regex=pattern)]
         else:
             checks = list(_exact_checks(path, task, answer))
         yield Item(
