@@ -15,6 +15,7 @@ from cellwright.bench.isolation import Isolation, check_isolation
 from cellwright.bench.results import samples_in
 from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Needs, Suite
+from cellwright.bench.suites.choices import find_choices
 from cellwright.bench.suites.opening import open_suite, split_form
 from cellwright.cli import main
 from cellwright.commands.bench_running import BenchPlan, choose_items
@@ -34,6 +35,22 @@ def passes(suite: Suite, place: int, answer: str) -> bool:
 def test_the_form_of_a_suite_stands_before_its_path() -> None:
     assert split_form("lm-eval:tasks/a.yaml") == ("lm-eval:", "tasks/a.yaml")
     assert split_form("suites/own") == ("", "suites/own")
+
+
+@pytest.mark.parametrize(
+    ("answer", "places"),
+    [
+        ("So:\n**Answer: B**", (1,)),
+        ("ANSWER: A, C", (0, 2)),
+        ("ANSWER: A\nNo.\nANSWER: (b)", (1,)),
+        ("The answer is B", ()),
+        ("x ANSWER", ()),
+    ],
+)
+def test_the_last_line_that_names_letters_is_the_answer(
+    answer: str, places: tuple[int, ...]
+) -> None:
+    assert find_choices(answer) == places
 
 
 # lm-evaluation-harness.

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 LETTERS = string.ascii_uppercase
 REQUEST = "End with a line `ANSWER: ` and the letter, or letters with commas."
-ANSWER = r"^\W*answer\W*"
-LAST = r"(?im)" + ANSWER + r"{letters}\W*$(?![\s\S]*" + ANSWER + r"[a-z]\b)"
+ANSWER = r"(?im)^\W*answer[^\w\n]*{letters}[^\w\n]*$"
+LETTERS_OF_A_LINE = r"([a-z](?:[^\w\n]+[a-z])*)"
+LAST = ANSWER + r"(?![\s\S]*^\W*answer[^\w\n]*[a-z]\b)"
 """The last line that names a letter counts."""
 
 
@@ -27,6 +28,6 @@ def name_choices(places: Sequence[int]) -> str:
 
 def find_choices(answer: str) -> tuple[int, ...]:
     """The choices that an answer names."""
-    found = re.search(LAST.format(letters=r"((?:[a-z]\W*)+?)"), answer)
-    letters = re.findall("[A-Z]", found[1].upper()) if found else []
+    lines = re.findall(ANSWER.format(letters=LETTERS_OF_A_LINE), answer)
+    letters = re.findall("[A-Z]", lines[-1].upper()) if lines else []
     return tuple(LETTERS.index(letter) for letter in letters)
