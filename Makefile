@@ -168,7 +168,8 @@ test-packaging: .venv/setup.stamp node_modules/setup.stamp
 # is made once. One whose tool is missing is tried again the next time; its tests are skipped till then.
 FOREIGN = .venv-foreign
 FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip --retries 10 --disable-pip-version-check -q
-FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/inspector@2.12.0
+FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 \
+	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
 FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.stamp \
 	$(FOREIGN)/harbor.stamp $(FOREIGN)/built.stamp
 
@@ -183,7 +184,7 @@ $(FOREIGN)/npm.stamp: $(FOREIGN)/python.stamp
 	@if ! command -v npm > /dev/null; then \
 	    echo "There is no npm: the tests with MCP's own programs are skipped."; \
 	else \
-	    echo "Installing MCP's inspector and its server for tests (a minute) ..."; \
+	    echo "Installing MCP's inspector, its server for tests and its suite (a minute) ..."; \
 	    .ci/retry npm install --no-audit --no-fund --prefix $(FOREIGN) $(FOREIGN_NPM) && touch $@; \
 	fi
 

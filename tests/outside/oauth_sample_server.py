@@ -1,8 +1,10 @@
 """An MCP server behind OAuth for tests: the SDK's authorization and resource server, in memory.
 
-``python oauth_sample_server.py PORT [deny] [closed]``: ``deny`` refuses each sign-in, ``closed``
-registers nobody. The resource is at ``127.0.0.1``, the authorization server at ``localhost``, so
-that the two are hosts of their own.
+``python oauth_sample_server.py PORT [deny] [closed] [impostor] [bare] [post]``: ``deny`` refuses
+each sign-in, ``closed`` registers nobody, ``impostor`` sends people back as another service,
+``bare`` does not say that it supports PKCE, ``post`` takes secrets in forms alone. It knows one
+client, ``known``, by a secret. The resource is at ``127.0.0.1``, the authorization server at
+``localhost``: two hosts.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sys
 import time
 from typing import Any
 
+from mcp.server.auth import routes
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken, AuthorizationCode, AuthorizeError, RefreshToken
 from mcp.server.auth.provider import construct_redirect_uri as redirected
@@ -21,16 +24,31 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 
 LIFE_SECONDS = 3600
+KNOWN_SECRET = "7f3b0c52-a9e1-4d68-b1f0-2c64e0d19a55"
+
+
+class KnownClient(OAuthClientInformationFull):
+    """One that was registered on the pages of the service, with a loopback address."""
+
+    def validate_redirect_uri(self, redirect_uri: Any) -> Any:
+        return redirect_uri  # its port counts for nothing, as RFC 8252 has it
 
 
 class Provider:
     """The SDK's ``OAuthAuthorizationServerProvider``; a user always agrees, or never does."""
 
-    def __init__(self, *, denies: bool) -> None:
+    def __init__(
+        self, *, denies: bool, poses_as: str = "", way: str = "client_secret_basic"
+    ) -> None:
         self.denies = denies
+        self.poses_as = poses_as
         self.clients: dict[str, OAuthClientInformationFull] = {
-            "known": OAuthClientInformationFull(
-                client_id="known", redirect_uris=None, token_endpoint_auth_method="none"
+            "known": KnownClient(
+                client_id="known",
+                client_secret=KNOWN_SECRET,
+                redirect_uris=None,
+                scope="look",
+                token_endpoint_auth_method=way,
             )
         }
         self.codes: dict[str, AuthorizationCode] = {}
@@ -46,6 +64,11 @@ class Provider:
         self.clients[client_info.client_id] = client_info
 
     async def authorize(self, client: OAuthClientInformationFull, params: Any) -> str:
+        if self.poses_as:
+            said = {"error": "access_denied", "error_description": "Call 555-0100."}
+            return redirected(
+                str(params.redirect_uri), **said, state=params.state, iss=self.poses_as
+            )
         if self.denies:
             raise AuthorizeError("access_denied", "Not today.")
         code = secrets.token_urlsafe(24)
@@ -103,7 +126,9 @@ class Provider:
 
 def make(port: int, options: list[str]) -> Any:
     """The server; ``options`` are words of the command line."""
-    provider: Any = Provider(denies="deny" in options)
+    poses_as = "https://else.example" if "impostor" in options else ""
+    way = "client_secret_post" if "post" in options else "client_secret_basic"
+    provider: Any = Provider(denies="deny" in options, poses_as=poses_as, way=way)
     registration = ClientRegistrationOptions(enabled="closed" not in options)
     server = MCPServer(
         "guarded",
@@ -140,10 +165,20 @@ def make(port: int, options: list[str]) -> Any:
     return server
 
 
+def alter_metadata(**changes: Any) -> None:
+    """Let the SDK's authorization server say something else of itself."""
+    build = routes.build_metadata
+    routes.build_metadata = lambda *given, **more: build(*given, **more).model_copy(update=changes)
+
+
 def main() -> None:
     import uvicorn
 
     port = int(sys.argv[1])
+    if "bare" in sys.argv:
+        alter_metadata(code_challenge_methods_supported=None)
+    if "post" in sys.argv:
+        alter_metadata(token_endpoint_auth_methods_supported=["client_secret_post"])
     app = make(port, sys.argv[2:]).streamable_http_app()
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")
 

@@ -17,7 +17,7 @@ import pytest
 from fakes import make_context
 from outside.http_service import Answered, HttpService, Received
 
-from cellwright.errors import RunCancelled, ToolError
+from cellwright.errors import RunCancelled, SignInNeededError, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.mcp_server import McpLoop, McpService
 from cellwright.external.source import risk_of
@@ -275,7 +275,6 @@ OAUTH = {"WWW-Authenticate": 'Bearer resource_metadata="https://w.example"'}
     ("answered", "key", "words"),
     [
         (Answered("", 401), "", "refused: 401 Unauthorized. Put a token into an environment"),
-        (Answered("", 401), "", "Or, if it has a sign-in: The person signs in with %agent mcp"),
         (Answered("", 401, OAUTH), "", "Nobody has signed in to it. The person signs in with"),
         (Answered("", 403, MORE), "", "It wants a sign-in that allows more. The person signs in"),
         (Answered("", 403), "SAMPLE_KEY", "403 Forbidden. What SAMPLE_KEY holds was not taken"),
@@ -294,6 +293,26 @@ def test_an_http_server_that_refuses_says_what_it_wants(
         McpService(made, ProcessEnvironment(ENVIRON), loop).listing()
     assert words in str(refused.value)
     assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "metadata"),
+    [
+        ("/.well-known/oauth-protected-resource/mcp", {"authorization_servers": ["https://w.x"]}),
+        ("/.well-known/oauth-protected-resource", {"authorization_servers": ["https://w.x"]}),
+        ("/.well-known/oauth-authorization-server", {"authorization_endpoint": "https://w.x"}),
+    ],
+)
+def test_a_sign_in_that_a_refusal_does_not_name_is_looked_for(
+    loop: McpLoop, service: HttpService, place: str, metadata: Any
+) -> None:
+    service.answers["/mcp"] = Answered("", 401)
+    service.answers[place] = Answered(metadata)
+    made = Definition("web", "mcp", f"{service.url}/mcp", is_local=True)
+    web = McpService(made, ProcessEnvironment(ENVIRON), loop)
+    with pytest.raises(SignInNeededError, match="Nobody has signed in to it"):
+        web.listing()
+    assert web.wants_sign_in
 
 
 def test_a_token_is_sent_with_every_message_and_one_that_runs_out_is_told(
@@ -320,6 +339,32 @@ def test_a_token_is_sent_with_every_message_and_one_that_runs_out_is_told(
         call(web, "today")
     web.close()
     assert {r.headers.get("Authorization") for r in service.received} == {f"Bearer {KEY}"}
+
+
+def test_a_server_that_greets_with_a_version_without_greetings_is_asked_in_the_new_way(
+    loop: McpLoop, service: HttpService
+) -> None:
+    newest = {"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": INFO}
+    tool = {"name": "today", "inputSchema": {"type": "object"}}
+    what = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    fresh = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    said = {
+        "initialize": newest,
+        "server/discover": {**what, **fresh},
+        "tools/list": {"tools": [tool], **fresh},
+    }
+
+    def answer(request: Received) -> Answered:
+        message = request.json if request.body else {}
+        if "id" not in message:
+            return Answered("", 202 if message else 405)
+        result = said[message["method"]]
+        return Answered({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    service.answers["/mcp"] = answer
+    made = Definition("web", "mcp", f"{service.url}/mcp", is_local=True)
+    listing = McpService(made, ProcessEnvironment(ENVIRON), loop).listing()
+    assert [function.name for function in listing.functions] == ["today"]
 
 
 def test_an_http_server_that_was_started_anew_is_greeted_again(

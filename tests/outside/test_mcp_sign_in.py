@@ -10,6 +10,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -18,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from conftest import find_free_port
 from fakes import make_context
+from outside.oauth_sample_server import KNOWN_SECRET
 from outside.test_mcp_servers import wait_for_port
 
 from cellwright.errors import SetupError, SignInNeededError, ToolError
@@ -196,6 +198,8 @@ def test_two_processes_share_what_one_of_them_renews(
         (("deny",), (), "The service refused the sign-in: access_denied Not today."),
         (("closed",), (), r"does not let cellwright register itself \(404\)"),
         (("closed",), ("--client-id", "stranger"), "Nobody came back"),
+        (("impostor",), (), "Signing in to 'desk' failed: Authorization response iss mismatch"),
+        (("bare",), (), "does not say that it supports PKCE"),
     ],
 )
 def test_a_sign_in_that_is_refused_says_why_and_keeps_nothing(
@@ -204,10 +208,28 @@ def test_a_sign_in_that_is_refused_says_why_and_keeps_nothing(
     with guarded(*options) as url, person(tmp_path) as tools, pytest.MonkeyPatch.context() as m:
         m.setattr("cellwright.external.oauth.PERSON_SECONDS", 5.0)
         say(tools, "connect", "desk", url, "--local", *more)
-        with pytest.raises(SetupError, match=words):
+        with pytest.raises(SetupError, match=words) as refused:
             sign_in("desk", tools, browser)
+        assert "555" not in str(refused.value), "another service says what it likes"
         assert SignIns(tmp_path).load(url) == {}
-        assert len(browser.urls) == (0 if not more and options == ("closed",) else 1)
+        is_shown = options != ("bare",) and (more or options != ("closed",))
+        assert len(browser.urls) == bool(is_shown)
+
+
+@pytest.mark.parametrize("way", ["", "post"])
+def test_a_client_that_the_service_knows_says_its_secret_as_the_service_wants_it(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("DESK_SECRET", KNOWN_SECRET)
+    with guarded("closed", way) as url, person(tmp_path) as tools:
+        more = ("--client-id", "known", "--client-secret", "DESK_SECRET")
+        say(tools, "connect", "desk", url, "--local", *more)
+        sign_in("desk", tools, browser)
+        call(tools, "withdraw")
+        monkeypatch.delenv("DESK_SECRET")  # it is kept with the tokens that it renews
+        assert call(tools, "renewals") == "1 of 1 clients"
+        assert KNOWN_SECRET in SignIns(tmp_path).secrets().values()
+    assert KNOWN_SECRET.encode() not in (tmp_path / "runs.sqlite").read_bytes()
 
 
 def test_only_a_server_with_an_address_and_no_key_has_a_sign_in(tmp_path: Path) -> None:
@@ -237,7 +259,8 @@ def test_a_stranger_on_this_machine_cannot_end_a_sign_in(
 def test_what_was_agreed_to_before_there_was_a_client_id_is_agreed_to() -> None:
     bare = Definition("desk", "mcp", "https://w.example/mcp")
     assert fingerprint_of(bare) == BEFORE
-    assert fingerprint_of(Definition("desk", "mcp", bare.url, client_id="a")) != BEFORE
+    assert fingerprint_of(replace(bare, client_id="a")) != BEFORE
+    assert fingerprint_of(replace(bare, client_secret="A")) != BEFORE
 
 
 BEFORE = "161ddec7f93a20775d5a8d903c16b4862f8af6d7eac9a398bdfe6c7c97719f5c"

@@ -90,6 +90,10 @@ async def test_a_person_signs_in_from_the_page_and_comes_back_to_this_server(
         wrong = {**asked, "origin": "https://evil.example"}
         host = {"Host": urlsplit(here).netloc}
         assert (await client.call("POST", "tools/sign-in", wrong, headers=host)).status == 400
+        readable = {**asked, "origin": "http://lab.example"}
+        asked_there = {**host, "Origin": "http://lab.example"}
+        refused = await client.call("POST", "tools/sign-in", readable, headers=asked_there)
+        assert "not encrypted" in refused.json["message"]
         waiting = await state(await client.call("POST", "tools/sign-in", asked, headers=host))
         assert waiting["state"] == "waiting"
         page = urlsplit(waiting["page"])

@@ -59,6 +59,8 @@ class Definition:
     """
     client_id: str = ""
     """What an MCP server's sign-in knows cellwright by; empty: cellwright registers itself."""
+    client_secret: str = ""
+    """Name of the variable that holds the secret which belongs to that id; empty: it has none."""
 
     @property
     def may_sign_in(self) -> bool:
@@ -123,7 +125,8 @@ class Connection(Protocol):
 def fingerprint_of(definition: Definition) -> str:
     """The same for the same definition, wherever it is written down."""
     bare = to_dict(replace(definition, source="", description=""))
-    if not definition.client_id:
-        del bare["client_id"]  # what people agreed to before there was one
+    for name in ("client_id", "client_secret"):
+        if not bare[name]:
+            del bare[name]  # what people agreed to before there was one
     text = json.dumps(bare, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

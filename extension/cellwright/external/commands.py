@@ -21,8 +21,8 @@ from cellwright.external.web import checked_variable
 USAGE = (
     "discover URL | connect NAME [URL [--openapi] | -- PROGRAM … | --in FOLDER] | refresh NAME | "
     "list | check [NAME] | remove NAME; options: --name --key VARIABLE --env VARIABLE --local "
-    "--header NAME=VARIABLE --client-id ID --trusted --reads NAME --allowed NAME --host HOST "
-    "--timeout S"
+    "--header NAME=VARIABLE --client-id ID --client-secret VARIABLE --trusted --reads NAME "
+    "--allowed NAME --host HOST --timeout S"
 )
 NOTHING = "No outside tools. 'tool discover URL' or 'tool connect NAME …' brings some."
 
@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", default="")
     parser.add_argument("--client-id", default="")
+    parser.add_argument("--client-secret", default="")
     for name in ("--local", "--trusted"):
         parser.add_argument(name, action="store_true")
     for name in ("--reads", "--allowed", "--host", "--header"):
@@ -221,6 +222,7 @@ def _written(options: argparse.Namespace, data: Mapping[str, Any]) -> Definition
     given: dict[str, Any] = {
         "key": options.key,
         "client_id": options.client_id,
+        "client_secret": options.client_secret,
         "headers": dict(map(_header, options.header)),
         "local": options.local,
         "trusted": options.trusted,

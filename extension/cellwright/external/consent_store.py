@@ -57,6 +57,7 @@ KEYS: Mapping[str, str] = {
     "headers": TABLE,
     "key": "the name of a variable",
     "client_id": TEXT,
+    "client_secret": "the name of a variable",
     "allowed": TEXTS,
     "reads": TEXTS,
     "hosts": TEXTS,
@@ -169,6 +170,7 @@ def checked(data: Mapping[str, Any], source: str) -> Definition:
         headers=dict(data.get("headers", {})),
         key=data.get("key", ""),
         client_id=data.get("client_id", ""),
+        client_secret=data.get("client_secret", ""),
         allowed=None if allowed is None else tuple(allowed),
         reads=tuple(data.get("reads", ())),
         hosts=tuple(data.get("hosts", ())),
@@ -294,7 +296,7 @@ def _place_complaints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _fits(key: str, value: Any) -> bool:
     wanted = KEYS[key]
-    if key == "key":
+    if key in ("key", "client_secret"):
         return isinstance(value, str) and _is_variable(value)
     if key == "env":
         is_names = _are_texts(value) and all(_is_variable(name) for name in value)

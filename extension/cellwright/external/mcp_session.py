@@ -231,6 +231,8 @@ class McpRefusal:
         self._status = 0
         self._challenge = ""
         self._had_token = False
+        self.has_sign_in = False
+        """Its metadata, which the refusal does not name, says that people sign in to it."""
 
     def note(self, request: Any, response: Any) -> None:
         """Look at an answer; a server need not answer what is no ``POST``."""
@@ -249,6 +251,16 @@ class McpRefusal:
     def ends_session(self) -> bool:
         """Whether nothing more is to be had before it is greeted again."""
         return self._status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED)
+
+    @property
+    def may_hide_sign_in(self) -> bool:
+        """Whether somebody may have to sign in, and it does not say so."""
+        is_refused = self._status == HTTPStatus.UNAUTHORIZED and not self._had_token
+        return is_refused and self._definition.may_sign_in and not self._names_sign_in
+
+    @property
+    def _names_sign_in(self) -> bool:
+        return "resource_metadata" in self._challenge
 
     @property
     def is_of_key(self) -> bool:
@@ -279,7 +291,7 @@ class McpRefusal:
             return ""
         if self._had_token:
             return "The sign-in has run out or was withdrawn."
-        is_oauth = "resource_metadata" in self._challenge
+        is_oauth = self._names_sign_in or self.has_sign_in
         return "Nobody has signed in to it." if is_oauth else ""
 
     def _hint(self) -> str:
@@ -291,9 +303,7 @@ class McpRefusal:
         given = variables_in(templates)
         if given:
             return f"What {' and '.join(given)} holds was not taken; it may be out of date."
-        may_sign_in = self._definition.may_sign_in and self._status == HTTPStatus.UNAUTHORIZED
-        how = SIGN_IN.format(name=self._definition.name)
-        return f"{GIVE} Or, if it has a sign-in: {how}" if may_sign_in else GIVE
+        return GIVE
 
 
 # The two ways to an MCP server: a program's standard streams, and HTTP.
@@ -428,7 +438,11 @@ async def open_client(
     origin = origin_of(definition.url)
     auth = None
     if definition.may_sign_in and surroundings.sign_ins is not None:
-        auth = load_oauth().KeptTokens(definition, surroundings.sign_ins, redirect)
+        secret = f"${{{definition.client_secret}}}" if redirect and definition.client_secret else ""
+        made = load_oauth().KeptTokens
+        auth = made(
+            definition, surroundings.sign_ins, redirect, expanded(secret, surroundings.environ)
+        )
     check_secrecy(origin, bool(headers) or redirect is not None, reach)
     addresses = await asyncio.to_thread(pinned, origin, reach)
     transport = _Pinned(http, Pins(origin, reach, {origin.host: list(addresses)}), refusal)
@@ -594,6 +608,8 @@ class McpSession:
         except BaseException as error:
             ready.cancel()
             await self.close()
+            if isinstance(error, Exception) and self._refusal.may_hide_sign_in:
+                self._refusal.has_sign_in = await self._find_sign_in()
             raise self._failure("cannot be started", error) from error
 
     async def call(
@@ -738,6 +754,12 @@ class McpSession:
                 f"{START_SECONDS:g} s.{last}"
             )
         return ToolError(f"The server {self._definition.name!r} {what}: {_words(error)}.{last}")
+
+    async def _find_sign_in(self) -> bool:
+        client = await open_client(self._definition, self._surroundings, self._refusal)
+        async with client:
+            found: bool = await load_oauth().find_sign_in(client, self._definition.url)
+            return found
 
     async def _keep(self, ready: asyncio.Future[None]) -> None:
         """Hold the connection open; the SDK wants it closed by the task that opened it."""
@@ -901,10 +923,10 @@ async def _greet(session: Any) -> None:
     try:
         await session.initialize()
     except Exception as error:
-        discover = getattr(session, "discover", None)
-        if discover is None or getattr(error, "error", None) is None:
+        # It refuses, or names a version that has no handshake.
+        if getattr(error, "error", None) is None and not isinstance(error, RuntimeError):
             raise
-        await discover()
+        await session.discover()
 
 
 def _wire(value: Any) -> dict[str, Any]:

@@ -29,7 +29,13 @@ from mcp.client.auth import (
     OAuthRegistrationError,
     OAuthTokenError,
 )
-from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls,
+    build_protected_resource_metadata_discovery_urls,
+    extract_field_from_www_auth,
+    union_scopes,
+    validate_authorization_response_iss,
+)
 from mcp.shared.auth import (
     OAuthClientInformationFull,
     OAuthClientMetadata,
@@ -41,7 +47,7 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 
 from cellwright.errors import CellwrightError, SignInNeededError, ToolError
 from cellwright.external import Definition
-from cellwright.external.web import FOR_SIGN_IN
+from cellwright.external.web import FOR_SIGN_IN, Reach, check_secrecy, is_loopback, origin_of
 from cellwright.llm.keys import SignIns
 from cellwright.stopping import WorkerThread
 
@@ -49,6 +55,9 @@ from cellwright.stopping import WorkerThread
 logging.getLogger("mcp.client.auth").addHandler(logging.NullHandler())
 logging.getLogger("mcp.client.auth").propagate = False
 
+BASIC: Literal["client_secret_basic"] = "client_secret_basic"
+POST: Literal["client_secret_post"] = "client_secret_post"
+"""How a client with a secret says who it is: every service takes the first, unless it says so."""
 LANDING_PATH = "/callback"
 PERSON_SECONDS = 300.0
 """How long a user may take to sign in."""
@@ -95,22 +104,16 @@ class SignInRedirect:
             self._answer.set_result(dict(parameters))
         return True
 
-    async def code(self) -> AuthorizationCodeResult:
-        """Wait for the user to come back.
+    async def answer(self) -> Mapping[str, str]:
+        """Wait for the user to come back; what stood in the address.
 
         Raises:
-            ToolError: They did not, or were refused.
+            ToolError: They did not.
         """
         try:
-            said = await asyncio.wait_for(asyncio.wrap_future(self._answer), PERSON_SECONDS)
+            return await asyncio.wait_for(asyncio.wrap_future(self._answer), PERSON_SECONDS)
         except TimeoutError:
             raise ToolError(NOBODY_CAME, hint="Sign in again.") from None
-        if "code" not in said:
-            why = " ".join(filter(None, (said.get("error"), said.get("error_description"))))
-            raise ToolError(f"The service refused the sign-in: {why[:300] or 'no code came'}.")
-        return AuthorizationCodeResult(
-            code=said["code"], state=said.get("state"), iss=said.get("iss")
-        )
 
 
 class KeptTokens(OAuthClientProvider):
@@ -120,10 +123,15 @@ class KeptTokens(OAuthClientProvider):
         definition: The server.
         sign_ins: Where its tokens are kept.
         redirect: For a sign-in; None: a run sends what is kept.
+        client_secret: Of the client that the definition names; empty: it has none.
     """
 
     def __init__(
-        self, definition: Definition, sign_ins: SignIns, redirect: SignInRedirect | None = None
+        self,
+        definition: Definition,
+        sign_ins: SignIns,
+        redirect: SignInRedirect | None = None,
+        client_secret: str = "",
     ) -> None:
         given = definition.client_id
         back = redirect.uri if redirect is not None else "http://127.0.0.1/unused"
@@ -133,21 +141,25 @@ class KeptTokens(OAuthClientProvider):
                 client_name="cellwright",
                 redirect_uris=[AnyUrl(back)],
                 token_endpoint_auth_method="none",
-                application_type=_application_type(back),
+                application_type="native" if is_loopback(back) else "web",
             ),
             self,
-            redirect.show if redirect is not None else None,
-            redirect.code if redirect is not None else None,
+            self._show_page,
+            self._wait_for_code,
             client_metadata_url=given if given.startswith("https://") else None,
         )
         self._url = definition.url
+        self._is_local = definition.is_local
         self._sign_ins = sign_ins
-        self._is_asking = redirect is not None
+        self._redirect = redirect
         self._is_challenged = False
         self._kept: Mapping[str, Any] = {}
         if given and self.context.client_metadata_url is None and redirect is not None:
             self.context.client_info = OAuthClientInformationFull(
-                client_id=given, redirect_uris=[AnyUrl(back)]
+                client_id=given,
+                client_secret=client_secret or None,
+                token_endpoint_auth_method=BASIC if client_secret else "none",
+                redirect_uris=[AnyUrl(back)],
             )
 
     async def async_auth_flow(
@@ -155,7 +167,7 @@ class KeptTokens(OAuthClientProvider):
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Send a request with its token; where that is refused, once more with a newer one."""
         for _ in range(2):
-            if not self._is_asking:
+            if self._redirect is None:
                 await self._restore()
             flow = super().async_auth_flow(request)
             try:
@@ -164,7 +176,7 @@ class KeptTokens(OAuthClientProvider):
                     if sent is not request:
                         sent.extensions[FOR_SIGN_IN] = True
                     response = yield sent
-                    if sent is request and not self._is_asking:
+                    if sent is request and self._redirect is None:
                         break  # the SDK would begin a sign-in if it saw a refusal
                     sent = await flow.asend(self._challenge(response, sent is request))
             except StopAsyncIteration:
@@ -227,6 +239,35 @@ class KeptTokens(OAuthClientProvider):
         self._kept = kept
         return True
 
+    async def _show_page(self, url: str) -> None:
+        """Show the page to sign in, unless what comes back from it could be stolen on its way."""
+        assert self._redirect is not None
+        check_secrecy(origin_of(url), True, Reach(self._is_local))
+        server = self.context.oauth_metadata
+        if server is not None and "S256" not in (server.code_challenge_methods_supported or ()):
+            raise OAuthFlowError("its service does not say that it supports PKCE with S256")
+        client = self.context.client_info
+        if server is not None and client is not None and client.client_secret:
+            ways = server.token_endpoint_auth_methods_supported or (BASIC,)
+            if BASIC not in ways and POST in ways:
+                client.token_endpoint_auth_method = POST
+        await self._redirect.show(url)
+
+    async def _wait_for_code(self) -> AuthorizationCodeResult:
+        """Wait for the user to come back with a code.
+
+        Nothing of an answer counts, not even why it refuses, before it is the right service's.
+        """
+        assert self._redirect is not None
+        said = await self._redirect.answer()
+        validate_authorization_response_iss(said.get("iss"), self.context.oauth_metadata)
+        if "code" not in said:
+            why = " ".join(filter(None, (said.get("error"), said.get("error_description"))))
+            raise ToolError(f"The service refused the sign-in: {why[:300] or 'no code came'}.")
+        return AuthorizationCodeResult(
+            code=said["code"], state=said.get("state"), iss=said.get("iss")
+        )
+
     async def revoke(self, client: httpx2.AsyncClient) -> None:
         """Let the service forget the tokens, where it has an address for that."""
         await self._restore()
@@ -269,6 +310,24 @@ class KeptTokens(OAuthClientProvider):
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Kept with the tokens: a sign-in that fails leaves the one before as it was."""
+
+
+async def find_sign_in(client: httpx2.AsyncClient, url: str) -> bool:
+    """Whether a server has metadata of a sign-in where a client is to look for it."""
+    for address in (
+        *build_protected_resource_metadata_discovery_urls(None, url),
+        *build_oauth_authorization_server_metadata_discovery_urls(None, url),
+    ):
+        try:
+            answer = await client.get(address, auth=None)
+            found = answer.json() if answer.status_code == httpx2.codes.OK else {}
+        except (httpx2.HTTPError, ValueError):
+            continue
+        if isinstance(found, dict) and {"authorization_servers", "authorization_endpoint"} & set(
+            found
+        ):
+            return True
+    return False
 
 
 async def sign_in(client: httpx2.AsyncClient, definition: Definition) -> None:
@@ -364,10 +423,6 @@ def _code(error: Exception) -> str:
     """The error's code, as the protocol names it: the rest may quote what was sent."""
     found = ERROR_CODE.search(str(error)) or STATUS.search(str(error))
     return f" ({found['code']})" if found else ""
-
-
-def _application_type(uri: str) -> Literal["web", "native"]:
-    return "native" if urlsplit(uri).hostname in ("127.0.0.1", "localhost", "::1") else "web"
 
 
 def _dump(value: BaseModel | None) -> dict[str, Any] | None:

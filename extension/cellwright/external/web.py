@@ -183,6 +183,11 @@ def origin_of(url: str) -> Origin:
     return Origin(parts.scheme, parts.hostname, parts.port or PORTS[parts.scheme])
 
 
+def is_loopback(url: str) -> bool:
+    """Whether an address is one of this machine alone."""
+    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+
+
 def zone(address: str) -> Zone:
     """Where an address is."""
     kinds = {_zone(each) for each in _meant(ipaddress.ip_address(address.partition("%")[0]))}
@@ -580,7 +585,8 @@ def hidden_of(definition: Definition, surroundings: ProcessEnvironment) -> Hidde
     """Takes the keys of a service out of what it says."""
     environ = surroundings.environ
     templates = [*definition.headers.values(), *definition.environment.values()]
-    templates += [f"${{{definition.key}}}"] if definition.key else []
+    named = filter(None, (definition.key, definition.client_secret))
+    templates += [f"${{{name}}}" for name in named]
     templates += definition.arguments
     written = {**definition.headers, **definition.environment}
     literal = [written[name] for name in literal_secrets(written)]

@@ -18,6 +18,7 @@ from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.external import Definition, fingerprint_of
 from cellwright.external.mcp_session import load_oauth
 from cellwright.external.source import OutsideTools, ToolService, Whereabouts, open_outside
+from cellwright.external.web import is_loopback
 from cellwright.record.values import from_dict, to_dict
 from cellwright.server.application import Application
 from cellwright.server.component_runs import open_components
@@ -117,6 +118,12 @@ class SignInRoute(Route):
         back = f"{wanted.origin.rstrip('/')}/{LANDING}"
         if not self._is_here(back):
             raise Refusal(400, "The 'origin' is not the address of this server.")
+        if urlsplit(back).scheme != "https" and not is_loopback(back):
+            raise Refusal(
+                400,
+                "This page is not encrypted, so a sign-in could be stolen on its way back.",
+                "Open JupyterLab by an address that begins with https, and sign in there.",
+            )
 
         def begin(shared: Application) -> ToolList:
             tools = open_tools(shared, wanted.notebook)
