@@ -417,10 +417,10 @@ class ServiceChooser:
                 hint="Give the address alone; the key has a field of its own.",
             )
         self._configuration.check_endpoint(url)
-        name = found.source.get("base_url", "default")
-        if name != "default" and url != found.service.base_url:
+        is_set = found.source.get("base_url", "default") != "default"
+        if is_set and url != found.service.base_url:
             raise SetupError(
-                f"The endpoint was set when this server was started ({name}).",
+                "The endpoint was set when this server was started.",
                 hint="Leave it as it is here, or have the server started without it.",
             )
         return url
@@ -428,10 +428,10 @@ class ServiceChooser:
     def _wanted_model(self, found: Settings, text: str) -> str:
         model = text.strip()
         self._configuration.check_model(model)
-        name = found.source.get("model", "default")
-        if name != "default" and model != found.service.model:
+        is_set = found.source.get("model", "default") != "default"
+        if is_set and model != found.service.model:
             raise SetupError(
-                f"The model was set when this server was started ({name}).",
+                "The model was set when this server was started.",
                 hint="Leave it as it is here, or have the server started without it.",
             )
         return model
@@ -439,11 +439,8 @@ class ServiceChooser:
     def _check_key_is_ours(self, found: Settings, base_url: str, key: str) -> None:
         set_outside = self._set_key(found, base_url)
         if set_outside and key != set_outside:
-            is_named = set_outside == found.service.api_key
-            own = find_provider(base_url).key_variable
-            name = found.source["api_key"] if is_named else own
             raise SetupError(
-                f"The key for {origin_of(base_url)} was set when this server was started ({name}).",
+                f"The key for {origin_of(base_url)} was set when this server was started.",
                 hint="Leave the field empty to use it, or have the server started without it.",
             )
 

@@ -25,10 +25,19 @@ export function disconnectedProblem(trans: TranslationBundle): Problem {
   };
 }
 
+/** What a notebook or a shell is told to set or type. */
+const ELSEWHERE = /CELLWRIGHT_|_API_KEY|%agent|\bcellwright \w+ --|(^|\s)-m\b/;
+
+/** What is to be done, without the sentences that name what only a notebook or a shell has. */
+export function hintHere(hint: string): string {
+  const sentences = hint.split(/(?<=[.!?])\s+/);
+  return sentences.filter(sentence => !ELSEWHERE.test(sentence)).join(' ');
+}
+
 /** Why something could not be read or done, and what to do about it, in words for the person. */
 export function complaintOf(error: unknown): string {
   if (error instanceof RequestError) {
-    return [error.message, error.hint].filter(text => text !== '').join(' ');
+    return [error.message, hintHere(error.hint)].filter(text => text !== '').join(' ');
   }
   return String(error);
 }

@@ -1,5 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { hintHere } from '../client/problems';
+
 /** Why a model service does not answer, in the panel's words. */
 export interface ServiceProblem {
   readonly title: string;
@@ -53,9 +55,6 @@ export function describeProblem(
     : { title, action: nextStep(error.code, hasKey, trans), detail: error.message };
 }
 
-/** What a notebook or a shell is told to set or type. */
-const ELSEWHERE = /CELLWRIGHT_|_API_KEY|%agent|\bcellwright \w+ --|(^|\s)-m\b/;
-
 /** The last sentence of a reason that says how to raise a limit in a notebook or a shell. */
 const RAISING = /\s*Raise it with (?:%agent|--)[^\n]*\.$/;
 
@@ -72,7 +71,7 @@ export function ownAction(
   hasKey: boolean,
   trans: TranslationBundle
 ): string {
-  return ELSEWHERE.test(hint) ? nextStep(code, hasKey, trans) : hint;
+  return hintHere(hint) || (hint === '' ? '' : nextStep(code, hasKey, trans));
 }
 
 /** What to do about an error of the model service; empty: nothing that the panel knows of. */

@@ -68,7 +68,9 @@ it.each([
   ['summed_up', '%agent context summary shows what stands for them.', /ring/],
   ['memory_proposed', 'Keep it: %agent memory accept m1.', /Accept or reject/],
   ['service', 'Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL.', /chosen in Model settings/],
-  ['LMTimeoutError', 'Ask for less, or raise CELLWRIGHT_DEADLINE_SECONDS.', /^Try again/]
+  ['LMTimeoutError', 'Ask for less, or raise CELLWRIGHT_DEADLINE_SECONDS.', /^Try again/],
+  ['other', 'Wait a while. CELLWRIGHT_LIBRARY_HOSTS allows hosts.', 'Wait a while.'],
+  ['store_read_only', 'Set CELLWRIGHT_HOME to a folder.', /^Make that folder writable/]
 ])('says what to do in the panel where a record names a command: %s', (code, action, said) => {
   showPart(
     <NoticeCard block={{ kind: 'notice', level: 'info', text: 'It was long.', action, code }} />

@@ -58,7 +58,8 @@ def check_address(address: str, hosts: Iterable[str] = ()) -> SplitResult:
         raise SetupError("An address with a password is not kept.", hint="Save the page as a file.")
     if not host or not (_is_this_machine(host) or host in {name.lower() for name in hosts}):
         raise SetupError(
-            f"The host {host!r} is not allowed.", hint=f"Add it to {SETTING}, or save the page."
+            f"The host {host!r} is not allowed.",
+            hint=f"Save the page and add the file. {SETTING} allows hosts.",
         )
     return parts
 
