@@ -56,7 +56,7 @@ class Provider:
     has_tokens: bool = False
     """Its key is a token, which goes in ``Authorization`` in its own API, too."""
     models_path: str = "/models"
-    """Where its models are listed, all of them."""
+    """Where its models are listed, all of them; empty: what it lists cannot be asked for."""
     window_path: str = ""
     """Where a program's own list of models, which tells their windows, is below its root."""
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -164,8 +164,10 @@ PROVIDERS: tuple[Provider, ...] = (
         model="{AZURE_OPENAI_DEPLOYMENT}",
         model_source="https://learn.microsoft.com/en-us/azure/foundry-classic/openai/api-version-lifecycle",
         length_parameter="max_completion_tokens",
+        models_path="",  # base models, no deployments: learn.microsoft.com, azureopenai/models/list
         note="The v1 address; a model is named by its deployment. With Entra ID: "
-        "a key command (above).",
+        "a key command (above). An address of before, "
+        "`…/openai/deployments/NAME?api-version=…`, does for chat completions.",
     ),
     Provider(
         "Groq",
@@ -446,8 +448,18 @@ def fill_in(text: str, environ: Mapping[str, str]) -> str:
     return text
 
 
+CLASSIC = re.compile(r"/openai/deployments/(?P<deployment>[^/?]+)")
+"""In addresses of Azure's API before v1, and of gateways before it: the model is named there, and
+the version behind a question mark; a key goes in a header of its own, a token does not.
+Source: Azure OpenAI's page "reference", section "Authentication"."""
+TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]*")
+"""What Entra ID gives."""
+
+
 def usual_model(base_url: str) -> str:
     """The model that is asked at an address where none is named; empty: none is."""
+    if deployment := CLASSIC.search(base_url):
+        return deployment["deployment"]
     provider = find_provider(base_url)
     return "" if VARIABLE.search(provider.model) else provider.model
 
@@ -481,7 +493,9 @@ def own_path(base_url: str, path: str) -> str:
 
 
 def models_path(base_url: str) -> str:
-    """Where the models of an address are listed."""
+    """Where the models of an address are listed; empty: nowhere."""
+    if CLASSIC.search(base_url):
+        return ""
     provider = find_provider(base_url)
     path = provider.models_path
     return own_path(base_url, path) if provider.api == "gemini" else path
@@ -493,14 +507,17 @@ def headers_for(base_url: str, path: str) -> Mapping[str, str]:
     return MESSAGES_HEADERS if is_theirs else {}
 
 
-def key_header(base_url: str, path: str, api: str) -> str:
+def key_header(base_url: str, path: str, api: str, key: str) -> str:
     """In which header a service wants the key.
 
     Args:
         base_url: Its address.
         path: What is asked.
         api: Which API the person set.
+        key: What goes there: a token goes elsewhere than a key.
     """
+    if CLASSIC.search(base_url):
+        return AUTHORIZATION if TOKEN.fullmatch(key) else "api-key"
     provider = find_provider(base_url)
     is_list = path == models_path(base_url) and "gemini" in (provider.api, api)
     is_gemini = is_list or GEMINI_METHOD in path

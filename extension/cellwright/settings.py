@@ -466,10 +466,13 @@ def checked_api(value: str) -> Api:
 def normalise_base_url(url: str) -> str:
     """A base URL as the SDK wants it: trimmed, with ``/v1``, without ``/chat/completions``.
 
+    A query, which holds the version of the API at some services, stays behind it.
+
     Raises:
         SetupError: It is not an http or https address.
     """
-    cleaned = url.strip().strip("'\"").rstrip("/")
+    cleaned, mark, query = url.strip().strip("'\"").partition("?")
+    cleaned = cleaned.rstrip("/")
     if not cleaned:
         return ""
     if not cleaned.startswith(("http://", "https://")):
@@ -479,7 +482,7 @@ def normalise_base_url(url: str) -> str:
     for ending in ("/chat/completions", "/completions", "/responses", "/messages", "/models"):
         cleaned = cleaned.removesuffix(ending)
     path = cleaned.split("://", 1)[1].partition("/")[2]
-    return cleaned if path else cleaned + "/v1"
+    return f"{cleaned if path else f'{cleaned}/v1'}{mark}{query}"
 
 
 @dataclass(frozen=True)

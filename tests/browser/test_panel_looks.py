@@ -257,9 +257,11 @@ def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
 def test_what_an_mcp_server_asks_is_a_form_with_buttons(panel: NotebookPage) -> None:
     """A real server asks while it works; under the answer the buttons keep to one line."""
     sample = Path(__file__).parents[1] / "outside" / "mcp_sample_server.py"
-    connect = ("tools", "connect", "desk", "--", sys.executable, str(sample), "stdio")
     home = {**os.environ, "CELLWRIGHT_HOME": str(panel.lab.server.home)}
     command = Path(sys.executable).with_name("cellwright")
+    # The server is shared, and a test that is run again finds what it connected before.
+    subprocess.run([command, "tools", "remove", "desk"], env=home, capture_output=True, check=False)
+    connect = ("tools", "connect", "desk", "--", sys.executable, str(sample), "stdio")
     subprocess.run([command, *connect], env=home, check=True)
     panel.write(call("desk__book"), text("Booked for **3**."))
     panel.start("x = 1", mode="Auto")

@@ -187,6 +187,35 @@ def test_a_provider_that_was_found_by_its_key_is_named_once(shell: Shell) -> Non
     assert "A key is set (AZURE_OPENAI_API_KEY)" in doctor.out
 
 
+TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
+
+
+@pytest.mark.parametrize(
+    ("key", "header", "value"),
+    [
+        ("0123456789abcdef", "api-key", "0123456789abcdef"),
+        (TOKEN, "authorization", f"Bearer {TOKEN}"),
+    ],
+)
+def test_an_azure_address_of_before_v1_is_asked_as_it_wants_it(
+    shell: Shell, key: str, header: str, value: str
+) -> None:
+    with FakeService([text("Yes.")]) as service:
+        root = service.base_url.removesuffix("/v1")
+        old = f"{root}/openai/deployments/mine/chat/completions?api-version=2024-10-21"
+        environ = {"CELLWRIGHT_BASE_URL": old, "CELLWRIGHT_API_KEY": key}
+        asking = Shell(shell.folder, {**shell.environ, **environ})
+        done = asking.run("run", "Hello", "--mode", "auto", "--json")
+        doctor = asking.run("doctor", "--json")
+    assert done.code == 0, done.err
+    (asked,) = service.requests
+    assert asked.path == "/openai/deployments/mine/chat/completions?api-version=2024-10-21"
+    assert asked.body["model"] == "mine"
+    assert {name for name in ("api-key", "authorization") if name in asked.headers} == {header}
+    assert asked.headers[header] == value
+    assert doctor.code == 0, doctor.out
+
+
 FLAGS = (
     *("--effort", "low", "--verbosity", "high", "--max-output", "900", "--temperature", "0.5"),
     *("--top-p", "0.9", "--seed", "7", "--service-tier", "flex"),

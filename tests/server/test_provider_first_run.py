@@ -22,10 +22,10 @@ async def test_the_panels_first_run(
         monkeypatch.setenv("CELLWRIGHT_API", played.settings.api)
         wanted = {"base_url": played.base_url, "api_key": "the-key-of-a-test"}
         listed = (await client.call("POST", "models", wanted)).json["models"]
-        assert len(listed) == 1
-        chosen = {**wanted, "model": listed[0]}
+        assert len(listed) == bool(provider.models_path)
+        chosen = {**wanted, "model": listed[0] if listed else "typed-by-hand"}
         checks = (await client.call("POST", "service/test", {**chosen, "send": True})).json
         assert [check for check in checks if check["status"] == "blocked"] == []
         state = (await client.call("PUT", "service", chosen)).json
-    assert (state["model"], state["has_key"], state["is_demo"]) == (listed[0], True, False)
+    assert (state["model"], state["has_key"], state["is_demo"]) == (chosen["model"], True, False)
     prove(provider, "first run")

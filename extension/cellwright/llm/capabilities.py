@@ -50,10 +50,13 @@ def list_models(
     Raises:
         LMError: It does not answer in time, or not as a model service.
     """
+    path = models_path(service.base_url)
+    if not path:
+        return ()
     endpoint = Endpoint(service.base_url, service.model, service.api_key)
     line = ServiceConnection(replace(service, deadline_seconds=timeout_seconds))
     try:
-        text = line.get(models_path(service.base_url))
+        text = line.get(path)
     except Exception as error:
         fault = from_exception(error, endpoint)
         if isinstance(fault, LMNotFoundError) or getattr(fault, "status", None) in (405, 501):

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from cellwright.installation import install_hint
 from cellwright.llm.faults import Endpoint, from_exception
@@ -316,7 +317,7 @@ class ServiceConnection:
         service = self._service
         own = {name.lower() for name in service.headers}
         wanted: dict[str, str | openai.Omit] = {**headers_for(service.base_url, path)}
-        header = key_header(service.base_url, path, service.api)
+        header = key_header(service.base_url, path, service.api, service.api_key)
         if header != AUTHORIZATION:
             import openai
 
@@ -370,7 +371,9 @@ def _authentication(service: ServiceSettings) -> dict[str, Any]:
     signer = signer_of(service.base_url, service.api_key)
     if not signer:
         key = service.api_key or PLACEHOLDER_KEY
-        return {"base_url": service.base_url, "api_key": key}
+        address, _, query = service.base_url.partition("?")
+        # The SDK would write what is asked behind the query.
+        return {"base_url": address, "api_key": key, "default_query": dict(parse_qsl(query))}
     if importlib.util.find_spec("botocore") is None or not importlib.util.find_spec(SIGNERS):
         text = "There is no key, and the libraries that sign requests are not installed."
         raise LMAccessError(text, hint=install_hint(signer))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from cellwright.errors import SetupError
 from cellwright.llm.keys import (
@@ -411,7 +411,8 @@ class ServiceChooser:
         url = normalise_base_url(text)
         _check_address(url)
         parts = urlsplit(url)
-        if "@" in parts.netloc or parts.query or parts.fragment:
+        has_parameters = {name for name, _ in parse_qsl(parts.query)} - {"api-version"}
+        if "@" in parts.netloc or has_parameters or parts.fragment:
             raise SetupError(
                 "The endpoint carries a password or parameters.",
                 hint="Give the address alone; the key has a field of its own.",
