@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -194,14 +194,18 @@ def settings_of(model: str, models: Mapping[str, ModelSettings]) -> ModelSetting
     return exact[0] if exact else next(fitting, ModelSettings())
 
 
-def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def check_parameters(given: Any, names: Iterable[str] = PARAMETER_CHECKS) -> dict[str, Any]:
     """The parameters of requests in ``given``, if they can be used; what is unset is left out.
+
+    Args:
+        given: By name.
+        names: Those that may be set there.
 
     Raises:
         SetupError: One is not known, or has a value that it cannot have.
     """
     try:
-        checked = _checked_row("It", given, PARAMETER_CHECKS)
+        checked = _checked_row("It", given, {name: PARAMETER_CHECKS[name] for name in names})
     except ValueError as error:
         raise SetupError(f"The parameters cannot be used: {error}.") from None
     return {name: value for name, value in checked.items() if value not in ("", None, {})}

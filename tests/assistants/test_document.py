@@ -72,6 +72,7 @@ FIELDS: Mapping[str, st.SearchStrategy[Any]] = {
     "model": texts,
     "temperature": st.floats(0.1, 1) | st.none(),
     "effort": texts,
+    "parameters": st.sampled_from([{}, {"verbosity": "low"}, {"top_p": 0.5, "seed": 3}]),
     "tools": names,
     "adapter": st.sampled_from(["", *ADAPTERS]),
     "library": names,
@@ -121,6 +122,12 @@ def test_whatever_is_written_is_read_back(first: dict[str, Any], then: dict[str,
         assistant = parse_assistant(text, PATH)
         assert [key for key, value in meant.items() if not has(assistant, key, value)] == []
         assert written(text, meant) == text
+
+
+def test_a_key_comes_before_the_table_of_parameters_that_a_person_wrote() -> None:
+    table = '[parameters]\nverbosity = "low"  # short\n\n[[scenes]]\nlabel = "a"\nprompt = "b"\n'
+    text = written(f'model = "m"\n\n{table}', {"effort": "low", "parameters": {"verbosity": "low"}})
+    assert text == f'model = "m"\neffort = "low"\n\n{table}'
 
 
 LINES = {

@@ -40,8 +40,8 @@ def test_a_text_that_is_no_value_of_a_key_is_an_error(key: str, text: str, words
         read_field(key, text)
 
 
-def test_every_key_but_the_name_and_the_scenes_can_be_set() -> None:
-    assert {*SET_KEYS, "name", "scenes"} == set(KINDS)
+def test_every_key_that_a_line_can_say_can_be_set() -> None:
+    assert {*SET_KEYS, "name", "parameters", "scenes"} == set(KINDS)
 
 
 @pytest.mark.parametrize(

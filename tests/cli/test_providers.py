@@ -242,16 +242,22 @@ def test_a_field_that_is_ours_cannot_be_sent_otherwise(shell: Shell) -> None:
     assert "messages=[]" in done.err
 
 
-def test_an_assistant_says_how_much_is_thought(shell: Shell) -> None:
+def test_an_assistant_says_what_the_model_is_asked_with(shell: Shell) -> None:
     folder = shell.folder / ".cellwright" / "assistants"
     folder.mkdir(parents=True)
-    (folder / "quick.toml").write_text('effort = "low"\n')
+    quick = 'effort = "low"\n[parameters]\nverbosity = "low"\nseed = 3\nmax_output_tokens = 99\n'
+    (folder / "quick.toml").write_text(quick)
+    (folder / "sly.toml").write_text('[parameters]\nextra_body = {plugins = ["web"]}\n')
     with FakeService([text("Yes."), text("Yes.")]) as service:
         asking = shell.asking(service)
-        for more in ((), ("--effort", "high")):
+        for more in ((), ("--effort", "high", "--seed", "7")):
             done = asking.run("run", "@quick hello", "--mode", "plan", "--json", *more)
             assert done.code == 0, done.err
-    assert [r.body["reasoning_effort"] for r in service.requests] == ["low", "high"]
+        sly = asking.run("run", "@sly hello", "--mode", "plan")
+    assert (sly.code, "extra_body" in sly.err) == (2, True), "a project's file sends nothing else"
+    names = ("reasoning_effort", "verbosity", "seed", "max_tokens")
+    sent = [tuple(request.body.get(name) for name in names) for request in service.requests]
+    assert sent == [("low", "low", 3, 99), ("high", "low", 7, 99)]
 
 
 def test_a_server_that_drops_the_tools_is_talked_with_in_words(shell: Shell) -> None:

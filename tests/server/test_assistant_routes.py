@@ -41,6 +41,7 @@ DETAILS = {
     "memory_for_guests": False,
     "disable_default_prompt": False,
     "effort": "",
+    "parameters": {},
     "disable_web_browsing": False,
     "scenes": [{"label": "plot", "prompt": "Axes.", "when": {"types": ["Figure"]}}],
     "place": "root",

@@ -11,6 +11,9 @@ starts from, or ``assistants/NAME.toml`` in the person's own folder::
     tools = ["read_*", "list_variables", "run_cell"]
     adapter = "native"
 
+    [parameters]
+    verbosity = "low"
+
     [[scenes]]
     label = "plot"
     prompt = "Name the axes and their units."
@@ -21,10 +24,11 @@ not there and changes no mode.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from cellwright.assistants.scenes import Scene
 from cellwright.tools import Component
@@ -32,6 +36,8 @@ from cellwright.tools.registry import Registry
 
 WEB_TOOLS = ("web_*", "browse*")
 """Tools that look something up in the web, whoever made them."""
+PARAMETERS = ("verbosity", "max_output_tokens", "top_p", "seed", "service_tier")
+"""Those that a file may set: none that leads a request elsewhere or has it kept."""
 MEMORY_TOOLS = ("remember", "recall", "forget")
 
 
@@ -49,6 +55,8 @@ class Assistant:
     """From 0.1 to 1; None: the provider's default. Left out for models that refuse it."""
     effort: str = ""
     """How much the model thinks, such as ``low``; empty: its own default."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What else the model is asked with, of ``PARAMETERS``."""
     tools: tuple[str, ...] | None = None
     """Names or patterns of the tools that may be used; None: all."""
     adapter: str = ""

@@ -230,11 +230,15 @@ def _edit_list(names: Any, wanted: Sequence[str]) -> None:
 
 def _end_of_keys(text: str) -> int:
     """Where the last key ends; 0: there is none."""
+    from tomlkit.items import Table
+
     end, seen = 0, ""
     for key, item in parse_document(text).body:
         if key is None:
             seen += item.as_string()
             continue
+        if isinstance(item, Table):
+            break  # what came behind its header would be within it
         trivia = item.trivia
         seen += f"{trivia.indent}{key.as_string()}{key.sep}{item.as_string()}"
         seen += f"{trivia.comment_ws}{trivia.comment}{trivia.trail}"

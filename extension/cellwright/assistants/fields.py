@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cellwright.assistants import PARAMETERS
 from cellwright.assistants.scenes import scene_complaints
 from cellwright.errors import SetupError
-from cellwright.settings import ADAPTERS
+from cellwright.settings import ADAPTERS, check_parameters
 
 NAME = re.compile(r"[\w][\w .-]{0,254}")
 TEMPERATURES = (0.1, 1.0)
@@ -25,6 +26,7 @@ KINDS: Mapping[str, str] = {
     "model": "a text",
     "temperature": "a number",
     "effort": "a text",
+    "parameters": f"a table with {', '.join(PARAMETERS)}",
     "tools": "a list of names",
     "adapter": f"one of {', '.join(ADAPTERS)}",
     "library": "a list of names",
@@ -37,7 +39,7 @@ KINDS: Mapping[str, str] = {
     "scenes": "a list of scenes",
 }
 """The keys of a file and what each takes."""
-SET_KEYS = tuple(key for key in KINDS if key not in ("name", "scenes"))
+SET_KEYS = tuple(key for key in KINDS if key not in ("name", "parameters", "scenes"))
 """Those that a line of text can be a value of."""
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 ATTRIBUTES: Mapping[str, str] = {"public": "is_public", "default": "is_default"}
@@ -57,6 +59,8 @@ def complaints(data: Mapping[str, Any], name: Any) -> Iterator[str]:
             yield f"{key}: is not known{f', did you mean {near[0]!r}' if near else ''}"
         elif key == "scenes":
             yield from (f"scenes: {words}" for words in scene_complaints(value))
+        elif key == "parameters":
+            yield from _parameter_complaints(value)
         elif not _fits(key, value):
             yield f"{key}: {value!r} is not {KINDS[key]}"
         elif key in TEXT_LIMITS and len(value) > TEXT_LIMITS[key]:
@@ -95,7 +99,12 @@ def read_field(key: str, text: str) -> Any:
 
 def is_default(key: str, value: Any) -> bool:
     """Whether a value says what a file without the key says."""
-    return value is None or value is False or value == "" or (key == "scenes" and value == [])
+    return (
+        value is None
+        or value is False
+        or value == ""
+        or (key in ("scenes", "parameters") and not value)
+    )
 
 
 def clamped_temperature(temperature: float | None) -> float | None:
@@ -104,6 +113,13 @@ def clamped_temperature(temperature: float | None) -> float | None:
         return None
     least, most = TEMPERATURES
     return min(most, max(least, temperature))
+
+
+def _parameter_complaints(value: Any) -> Iterator[str]:
+    try:
+        check_parameters(value, PARAMETERS)
+    except SetupError as error:
+        yield f"parameters: {error.message}"
 
 
 def _number(text: str) -> float | None:

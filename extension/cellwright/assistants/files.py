@@ -83,6 +83,7 @@ def assistant_of(data: Mapping[str, Any], path: Path = Path()) -> Assistant:
         model=data.get("model", ""),
         temperature=temperature,
         effort=data.get("effort", ""),
+        parameters=dict(data.get("parameters", {})),
         tools=tuple(data["tools"]) if "tools" in data else None,
         adapter=data.get("adapter", ""),
         library=tuple(data["library"]) if "library" in data else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,6 +96,7 @@ class AssistantDetails:
     model: str
     temperature: float | None
     effort: str
+    parameters: dict[str, Any]
     tools: tuple[str, ...] | None
     """Null: all."""
     adapter: str
@@ -127,6 +128,7 @@ class AssistantFields:
     model: str = ""
     temperature: float | None = None
     effort: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
     tools: tuple[str, ...] | None = None
     adapter: str = ""
     library: tuple[str, ...] | None = None
@@ -163,6 +165,7 @@ FIELDS: Mapping[str, Any] = {
     "model": str,
     "temperature": float | None,
     "effort": str,
+    "parameters": dict,
     "tools": list | None,
     "adapter": str,
     "library": list | None,

@@ -108,7 +108,8 @@ def with_assistant(question: RunRequest, chosen: Chosen) -> RunRequest:
         replace(scene, prompt=with_variables(scene.prompt, values)) for scene in assistant.scenes
     )
     instructions = with_variables(assistant.instructions, values)
-    usual = {"temperature": assistant.temperature, "reasoning_effort": assistant.effort or None}
+    thought = {"temperature": assistant.temperature, "reasoning_effort": assistant.effort or None}
+    usual = {**assistant.parameters, **thought}
     return replace(
         question,
         prompt=with_variables(chosen.prompt, values),

@@ -143,6 +143,7 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'Shown where it is chosen': '在选择时显示',
   'What the model is told with every prompt': '随每个提示告诉模型的内容',
   Effort: '思考力度',
+  Parameters: '参数',
   'As the provider has it': '按提供方的默认值',
   'As the model has it': '按模型的默认值',
   'How the model is talked with': '与模型通信的方式',

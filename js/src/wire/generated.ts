@@ -36,6 +36,7 @@ export interface components {
       readonly model: string;
       readonly temperature: number | null;
       readonly effort: string;
+      readonly parameters: JsonObject;
       /** @description Null: all. */
       readonly tools: readonly string[] | null;
       readonly adapter: string;
@@ -2009,6 +2010,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       model: { type: 'string' },
       temperature: { anyOf: [{ type: 'number' }, { type: 'null' }] },
       effort: { type: 'string' },
+      parameters: { additionalProperties: true, type: 'object' },
       tools: { anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }] },
       adapter: { type: 'string' },
       library: { anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }] },
@@ -2030,6 +2032,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'model',
       'temperature',
       'effort',
+      'parameters',
       'tools',
       'adapter',
       'library',

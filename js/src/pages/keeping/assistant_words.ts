@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { SceneWhen } from '../../client/assistants_rest';
 import type { AssistantPlace } from '../../client/panel_rest';
+import type { JsonObject } from '../../wire/generated';
 import type { AssistantDraft, FieldName, SceneDraft } from './assistant_draft';
 
 /** Where an assistant lies. */
@@ -29,6 +30,7 @@ export function fieldWords(field: FieldName, trans: TranslationBundle): string {
     model: trans.__('Model'),
     temperature: trans.__('Temperature'),
     effort: trans.__('Effort'),
+    parameters: trans.__('Parameters'),
     tools: trans.__('Tools'),
     adapter: trans.__('How the model is talked with'),
     library: trans.__('Library'),
@@ -78,6 +80,9 @@ export function valueWords(
   if (field === 'scenes') {
     return (draft.scenes ?? []).map(scene => sceneWords(scene, trans)).join('\n');
   }
+  if (field === 'parameters') {
+    return parameterWords(draft.parameters);
+  }
   const { [field]: value = '' } = draft;
   if (typeof value === 'boolean') {
     // the form shows what it does, the file what it leaves out
@@ -87,6 +92,12 @@ export function valueWords(
     return field === 'adapter' ? adapterWords(value, trans) : value;
   }
   return value === null ? trans.__('All') : value.join(', ');
+}
+
+function parameterWords(parameters: JsonObject = {}): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ');
 }
 
 function sceneWords({ label, prompt, when }: SceneDraft, trans: TranslationBundle): string {

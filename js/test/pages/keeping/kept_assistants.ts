@@ -11,6 +11,7 @@ export function details(name: string, change: Partial<AssistantDetails> = {}): A
     model: '',
     temperature: null,
     effort: '',
+    parameters: {},
     tools: null,
     adapter: '',
     library: null,
