@@ -385,6 +385,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Empty: as the model does by itself. What a model does not take is left out.':
     '留空：由模型自行决定。模型不接受的参数不会发送。',
   'Effort of thinking': '思考强度',
+  Seed: '随机种子',
+  'Service tier': '服务等级',
   'Length of answers': '回答长度',
   'Longest answer, in tokens': '回答上限（词元）',
   'Top p': 'Top p',

@@ -26,10 +26,14 @@ const KNOBS = [
   'verbosity',
   'max_output_tokens',
   'temperature',
-  'top_p'
+  'top_p',
+  'seed',
+  'service_tier'
 ] as const;
 
 type Knob = (typeof KNOBS)[number];
+
+const TEXT_KNOBS: readonly Knob[] = ['reasoning_effort', 'verbosity', 'service_tier'];
 
 /** What the person chose and did not save; the key is forgotten as soon as it is saved. */
 interface ServiceDraft {
@@ -84,8 +88,7 @@ function parametersOf(service: ServiceState, { knobs }: ServiceDraft): JsonObjec
   const given: JsonObject = { ...service.parameters };
   for (const name of KNOBS) {
     const typed = (knobs[name] ?? '').trim();
-    const isText = name === 'reasoning_effort' || name === 'verbosity';
-    given[name] = isText || typed === '' ? typed : Number(typed);
+    given[name] = TEXT_KNOBS.includes(name) || typed === '' ? typed : Number(typed);
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
@@ -816,10 +819,12 @@ interface KnobsProps {
 /** What is sent with each request; what is not set is not sent. */
 function Knobs({ knobs, onChange }: KnobsProps) {
   const trans = useTrans();
-  const numbers = [
+  const entries = [
     ['max_output_tokens', trans.__('Longest answer, in tokens'), { min: 1, step: 1 }],
     ['temperature', trans.__('Temperature'), { min: 0, max: 2, step: 'any' }],
-    ['top_p', trans.__('Top p'), { min: 0, max: 1, step: 'any' }]
+    ['top_p', trans.__('Top p'), { min: 0, max: 1, step: 'any' }],
+    ['seed', trans.__('Seed'), { step: 1 }],
+    ['service_tier', trans.__('Service tier'), { type: 'text' }]
   ] as const;
   const levels = [
     ['reasoning_effort', trans.__('Effort of thinking')],
@@ -853,7 +858,7 @@ function Knobs({ knobs, onChange }: KnobsProps) {
             </select>
           </label>
         ))}
-        {numbers.map(([name, label, limits]) => (
+        {entries.map(([name, label, limits]) => (
           <label key={name}>
             <span>{label}</span>
             <input

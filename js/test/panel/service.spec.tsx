@@ -171,9 +171,12 @@ it('sends what is set of how a model answers, and nothing else', async () => {
   enter('Top p', '');
   enter('Temperature', '0.25');
   enter('Longest answer, in tokens', '500');
+  enter('Seed', '7');
+  enter('Service tier', 'flex');
   press('Save');
   await settle();
-  const parameters = { reasoning_effort: 'minimal', temperature: 0.25, max_output_tokens: 500 };
+  const numbers = { temperature: 0.25, max_output_tokens: 500, seed: 7 };
+  const parameters = { reasoning_effort: 'minimal', ...numbers, service_tier: 'flex' };
   expect(called(stage, 'changeService')).toEqual([{ model: SERVICE.model, parameters }]);
 });
 
