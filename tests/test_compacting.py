@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from recorded_runs import called, record_of, replied, result, started, user
 
-from cellwright.record.events import HistoryCompacted, ModelAsked, RunFinished, StateCaptured
+from cellwright.record.events import (
+    COMPACT_PROMPT,
+    HistoryCompacted,
+    ModelAsked,
+    RunFinished,
+    StateCaptured,
+)
 from cellwright.record.messages import AssistantMessage, Message, SystemMessage, text_of
-from cellwright.session.compacting import COMPACT_PROMPT, compaction_of
+from cellwright.session.compacting import compaction_of
 
 LONG = "a row of numbers\n" * 1_000
 MESSAGES: list[Message] = [

@@ -25,15 +25,10 @@ from cellwright.context.turns import summary_in
 from cellwright.context.window import ContextPart, context_parts, sent_at_most, summary_of
 from cellwright.errors import SetupError
 from cellwright.record.attachments import attach, human_size
-from cellwright.record.events import HistoryCompacted
+from cellwright.record.events import COMPACT_PROMPT, SUMMARY_PROMPT, HistoryCompacted
 from cellwright.record.messages import Price, price_for
 from cellwright.record.run_record import RunRecord
-from cellwright.session.compacting import (
-    COMPACT_PROMPT,
-    SUMMARY_PROMPT,
-    compaction_of,
-    summary_changed,
-)
+from cellwright.session.compacting import compaction_of, summary_changed
 from cellwright.session.conversation import Conversation
 from cellwright.store.chats import ChatStore
 from cellwright.store.ids import find_id

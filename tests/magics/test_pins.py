@@ -12,9 +12,8 @@ from recorded_runs import replied, started, user
 
 from cellwright.commands.results import Result
 from cellwright.errors import SetupError
-from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.events import COMPACT_PROMPT, ModelAsked, RunFinished
 from cellwright.record.messages import AssistantMessage
-from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore

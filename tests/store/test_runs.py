@@ -264,6 +264,15 @@ class TestResolve:
         assert store.resolve(" bbbb ".strip() + "bb") == known[1]
         assert store.resolve("last") == known[2]
 
+    def test_a_run_that_only_shortened_a_chat_is_not_the_last_one(
+        self, store: RunStore, database: Database, known: list[str]
+    ) -> None:
+        for prompt in ("/compact", "/summary"):
+            change = "UPDATE runs SET prompt = ?, started_at = 9 WHERE run_id = ?"
+            database.write(Statement(change, (prompt, known[2])))
+            assert store.resolve("last") == known[1]
+            assert store.resolve(known[2]) == known[2]
+
     @pytest.mark.parametrize(
         ("name", "place"),
         [

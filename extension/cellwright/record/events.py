@@ -331,6 +331,11 @@ class Notice:
     kind: Literal["notice"] = field(default="notice", init=False)
 
 
+COMPACT_PROMPT = "/compact"
+SUMMARY_PROMPT = "/summary"
+"""What runs are recorded as having been asked that shorten a conversation and ask no model."""
+
+
 @dataclass(frozen=True)
 class HistoryCompacted:
     """The conversation was made shorter between two of its answers."""

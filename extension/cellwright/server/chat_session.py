@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.errors import CellwrightError, RunCancelled, SetupError
+from cellwright.record.events import COMPACT_PROMPT
 from cellwright.record.run_record import RecordedEvent
 from cellwright.record.values import from_dict, to_dict
 from cellwright.server import frames
@@ -19,7 +20,6 @@ from cellwright.server.application import check_kernels
 from cellwright.server.frames import Ask, ContextItem, RefusedError, error_frame
 from cellwright.server.live_run import Asker, LiveRun, PromptQueue, WaitingPrompt
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
-from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.stopping import WorkerThread
 from cellwright.store.chat_rows import Chat, is_guest
 from cellwright.store.process_claims import ChatBusyError

@@ -10,6 +10,8 @@ from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import HistorySummary, total_tokens
 from cellwright.context.window import Window, with_summary
 from cellwright.record.events import (
+    COMPACT_PROMPT,
+    SUMMARY_PROMPT,
     Event,
     HistoryCompacted,
     RunFinished,
@@ -18,10 +20,6 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import Message
 from cellwright.record.run_record import RunRecord
-
-COMPACT_PROMPT = "/compact"
-SUMMARY_PROMPT = "/summary"
-"""What such runs are recorded as having been asked."""
 
 
 @dataclass(frozen=True)

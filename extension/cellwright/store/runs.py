@@ -19,6 +19,8 @@ from typing import Any, Literal, get_args
 from cellwright.errors import SetupError, StoreError
 from cellwright.record.attachments import stored_hashes
 from cellwright.record.events import (
+    COMPACT_PROMPT,
+    SUMMARY_PROMPT,
     Event,
     ModelReplied,
     ModelSilent,
@@ -599,9 +601,13 @@ class RunStore:
             SetupError: There is none, or there are several.
         """
         # Two runs may start within one second, so ids alone do not say which is the newest.
-        rows = self._database.read("SELECT run_id, started_at FROM runs")
-        started = {str(run_id): float(moment) for run_id, moment in rows}
-        known = sorted(started, key=lambda run_id: (started[run_id], run_id), reverse=True)
+        rows = self._database.read("SELECT run_id, started_at, prompt FROM runs")
+        # Nobody means a run that only shortened a chat as the last one: there is nothing in it.
+        places = {
+            str(run_id): (prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT), float(moment))
+            for run_id, moment, prompt in rows
+        }
+        known = sorted(places, key=lambda run_id: (*places[run_id], run_id), reverse=True)
         if not known:
             raise SetupError("There is no run yet.", hint="Ask something with %agent first.")
         return find_id(name, known, "run")
