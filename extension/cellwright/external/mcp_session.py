@@ -549,6 +549,8 @@ def _capped(http: Any, stream: Any, is_endless: bool) -> Any:
 
 
 START_SECONDS = 60.0
+FIND_SECONDS = 20.0
+"""How long a server that refused is asked where people sign in to it."""
 PAGE_LIMIT = 20
 ROUND_LIMIT = 10
 LOOK_SECONDS = 0.5
@@ -758,8 +760,11 @@ class McpSession:
     async def _find_sign_in(self) -> bool:
         client = await open_client(self._definition, self._surroundings, self._refusal)
         async with client:
-            found: bool = await load_oauth().find_sign_in(client, self._definition.url)
-            return found
+            looking = load_oauth().find_sign_in(client, self._definition.url)
+            with suppress(TimeoutError):
+                found: bool = await asyncio.wait_for(looking, FIND_SECONDS)
+                return found
+        return False
 
     async def _keep(self, ready: asyncio.Future[None]) -> None:
         """Hold the connection open; the SDK wants it closed by the task that opened it."""
