@@ -16,6 +16,7 @@ from cellwright.llm.deltas import TranslatingAssembler, call_chunk, delta_chunk,
 from cellwright.llm.openai_format import (
     JSON,
     LEFT_OUT,
+    put_options,
     readable_arguments,
     tool_to_openai,
     usable_temperature,
@@ -79,14 +80,7 @@ def messages_parameters(
     if system:
         sent["system"] = [{"type": "text", "text": "\n\n".join(system), **CACHE_MARK}]
     sent["messages"] = _messages(prompt.messages, vision, reader)
-    for name, value in _options(prompt.parameters, with_tools=bool(prompt.tools)).items():
-        if value is None or name in without:
-            continue
-        group, _, inner = name.partition(".")
-        if inner:
-            sent.setdefault(group, {})[inner] = value
-        else:
-            sent[name] = value
+    put_options(sent, _options(prompt.parameters, with_tools=bool(prompt.tools)), without)
     return {"max_tokens": SMALL_LIMIT, **sent, "stream": True}
 
 

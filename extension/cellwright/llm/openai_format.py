@@ -261,6 +261,19 @@ def body_bytes(parameters: Mapping[str, Any]) -> bytes:
         return without_lone_surrogates(text).encode()
 
 
+def put_options(sent: JSON, options: Mapping[str, Any], without: Collection[str]) -> JSON:
+    """Put what is set, and not refused, into a request; a dot in a name leads into an object."""
+    for name, value in options.items():
+        if value is None or name in without:
+            continue
+        group, _, inner = name.partition(".")
+        if inner:
+            sent.setdefault(group, {})[inner] = value
+        else:
+            sent[name] = value
+    return sent
+
+
 def tool_to_openai(tool: Manifest) -> JSON:
     """A tool as a function the model may call, its schema as every provider takes it."""
     words = (tool.description, choice_in_words(tool.parameters))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cellwright.llm.deltas import TranslatingAssembler, call_chunk, delta_chunk
 from cellwright.llm.openai_format import (
     JSON,
+    put_options,
     readable_arguments,
     short_id,
     tool_to_openai,
@@ -76,16 +77,7 @@ def responses_parameters(
     }
     if prompt.tools:
         body["tools"] = [_tool(tool) for tool in prompt.tools]
-    sent = cast(JSON, body)
-    for name, value in _options(prompt.parameters).items():
-        if value is None or name in without:
-            continue
-        group, _, inner = name.partition(".")
-        if inner:
-            sent.setdefault(group, {})[inner] = value
-        else:
-            sent[name] = value
-    return sent
+    return put_options(cast(JSON, body), _options(prompt.parameters), without)
 
 
 def name_of(parameter: str) -> str:
