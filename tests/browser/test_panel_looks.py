@@ -254,6 +254,7 @@ def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
     use_theme(lab, "light")
 
 
+@pytest.mark.timeout(240)
 def test_what_an_mcp_server_asks_is_a_form_with_buttons(panel: NotebookPage) -> None:
     """A real server asks while it works; under the answer the buttons keep to one line."""
     sample = Path(__file__).parents[1] / "outside" / "mcp_sample_server.py"
@@ -267,7 +268,7 @@ def test_what_an_mcp_server_asks_is_a_form_with_buttons(panel: NotebookPage) -> 
     panel.start("x = 1", mode="Auto")
     panel.ask("Book a table.")
     form = panel.root.get_by_role("form", name='The MCP server "desk" asks:')
-    expect(form).to_be_visible(timeout=30_000)  # the server starts with the question
+    expect(form).to_be_visible(timeout=60_000)  # the server starts with the question
     look(panel, "mcp-form")
     form.get_by_label("Guests").fill("12")
     form.get_by_label("Name").fill("Ada")
