@@ -33,7 +33,8 @@ SIGN_IN = (
 revision 2025-06-18 took out, and not the extensions."""
 OTHERS = (
     *("initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"),
-    *("http-custom-headers", "http-invalid-tool-headers"),
+    *("http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref"),
+    "sep-2322-client-request-state",
 )
 """Of the newest revision those that go on with a client that greets in the old way first, as all
 servers know it."""
