@@ -169,7 +169,8 @@ def test_the_notebook_is_a_resource_in_outline(peer: Peer, room: FakeRoom) -> No
     assert text["text"] == (
         "# work.ipynb\n\n\n## Sales <!-- a -->\n\n- c code [2]: `1/0` — failed\n"
     )
-    assert peer.ask("resources/read", {"uri": "file:///etc"})["error"]["code"] == -32002
+    refused = peer.ask("resources/read", {"uri": "file:///etc"})["error"]
+    assert (refused["code"], refused["data"]) == (-32002, {"uri": "file:///etc"})
     room.memory = None
     assert peer.ask("resources/list")["result"] == {"resources": []}
 

@@ -97,7 +97,8 @@ def build_server(
     ) -> ReadResourceResult:
         text = await _in_thread(lambda: find_session(context).read_resource(params.uri))
         if text is None:
-            raise MCPError(RESOURCE_NOT_FOUND, f"There is no resource {params.uri!r}.")
+            what = f"There is no resource {params.uri!r}."
+            raise MCPError(RESOURCE_NOT_FOUND, what, {"uri": str(params.uri)})
         content = TextResourceContents(uri=NOTEBOOK_URI, mime_type="text/markdown", text=text)
         return ReadResourceResult(contents=[content])
 
