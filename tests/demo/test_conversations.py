@@ -12,22 +12,26 @@ from demo_session import RUN_CELL, after, code_of, exchange, user
 
 import cellwright.demo
 from cellwright.demo.analyst import STEP_LIMIT, next_answer
-from cellwright.demo.answers import markdown_table, number
+from cellwright.demo.answers import number
 from cellwright.demo.cells import identifier, reader_of
 
 
 def overview(*columns: dict[str, Any], rows: int = 9) -> str:
     """What the look at a table prints."""
-    filled = [{"dtype": "int64", "missing": 0, "unique": 9, "examples": ["1"]} | c for c in columns]
-    lines = [
-        f"{c['column']!r}: {c['dtype']}, {c['missing']} missing, {c['unique']} different\n"
-        f"    {c['examples']!r}"
-        for c in filled
+    usual: dict[str, Any] = {"dtype": "int64", "missing": 0, "counts": {"1": rows}}
+    filled = [usual | column for column in columns]
+    infos = [
+        f" {place}   {c['column']}  {rows - c['missing']} non-null  {c['dtype']}"
+        for place, c in enumerate(filled)
     ]
-    return "\n".join([f"{rows} rows, {len(filled)} columns", *lines])
+    head = (
+        f"RangeIndex: {rows} entries, 0 to {rows - 1}\nData columns (total {len(filled)} columns):"
+    )
+    counts = [f"{c['column']} {c['counts']!r}" for c in filled]
+    return "\n".join([head, " #  Column", "---  ------", *infos, "dtypes: any", *counts])
 
 
-NUMBERS = overview({"column": "n"}, {"column": "name", "dtype": "str", "examples": ["x"]})
+NUMBERS = overview({"column": "n"}, {"column": "name", "dtype": "str", "counts": {"x": 9}})
 
 
 def test_a_refused_step_ends_the_plan() -> None:
@@ -38,7 +42,8 @@ def test_a_refused_step_ends_the_plan() -> None:
 
 
 def test_an_unreadable_result_is_admitted() -> None:
-    assert "could not read what came back" in after("profile a.csv", "(no output)").text
+    none = "(no output)"
+    assert "could not read what came back" in after("profile a.csv", none, none).text
 
 
 def test_an_error_that_nothing_mends_is_told() -> None:
@@ -84,9 +89,9 @@ def test_a_missing_reader_is_installed_when_there_is_a_tool(error: str) -> None:
 
 
 def test_semicolons_and_decimal_commas_are_read_from_one_look() -> None:
-    one = overview({"column": "day;t", "dtype": "str", "examples": ["mon;1,5"]})
+    one = overview({"column": "day;t", "dtype": "str", "counts": {"mon;1,5": 9}})
     assert 'sep=";", decimal=","' in code_of(after("profile a.csv", one))
-    other = overview({"column": "day;t", "dtype": "str", "examples": ["mon;1.5"]})
+    other = overview({"column": "day;t", "dtype": "str", "counts": {"mon;1.5": 9}})
     assert "decimal" not in code_of(after("profile a.csv", other))
 
 
@@ -116,7 +121,7 @@ def test_a_cell_without_its_result_is_admitted_everywhere() -> None:
 
 
 def test_columns_that_cannot_be_converted_stay_text() -> None:
-    text = overview({"column": "d", "dtype": "str", "examples": ["2026-01-02"]})
+    text = overview({"column": "d", "dtype": "str", "counts": {"2026-01-02": 9}})
     date_error = 'ValueError: time data "x" doesn\'t match format'
     stubborn = after("profile a.csv", text, date_error, date_error, "RuntimeError: other")
     assert "I sum up" in stubborn.text or "Not everything could be converted: `d`" in stubborn.text
@@ -125,7 +130,7 @@ def test_columns_that_cannot_be_converted_stay_text() -> None:
 
 
 def test_a_second_date_format_that_is_not_enough_gives_way_to_each_by_itself() -> None:
-    text = overview({"column": "d", "dtype": "str", "examples": ["2026-01-02"]})
+    text = overview({"column": "d", "dtype": "str", "counts": {"2026-01-02": 9}})
     error = 'ValueError: time data "3 Feb 2026" doesn\'t match format'
     answer = after("profile a.csv", text, error, "ValueError: still not")
     assert 'format="mixed"' in code_of(answer)
@@ -140,8 +145,8 @@ def test_a_repair_is_tried_three_times_at_most() -> None:
 
 def test_the_plan_ends_after_fourteen_steps() -> None:
     one = [overview({"column": f"a{mark}b", "dtype": "str"}) for mark in (";", "\t", ";")]
-    date = {"column": "d", "dtype": "str", "examples": ["2026-01-02"]}
-    price = {"column": "p", "dtype": "str", "examples": ["1"], "missing": 1}
+    date = {"column": "d", "dtype": "str", "counts": {"2026-01-02": 9}}
+    price = {"column": "p", "dtype": "str", "counts": {"1": 9}, "missing": 1}
     steps = [
         *one,
         overview(date, price),
@@ -177,7 +182,9 @@ def test_the_last_words_of_a_run_at_its_limit_tell_how_far_it_came() -> None:
     summary = user("The run has reached a limit. What did you do, what did you find?")
     answer = next_answer([*messages, summary], frozenset())
     assert answer.call is None
-    assert answer.text.startswith("I had to stop after 1 step. Next I would have done this: I sum")
+    assert answer.text.startswith(
+        "I had to stop after 1 step. Next I would have done this: I compute"
+    )
 
 
 def test_a_new_prompt_after_an_unfinished_run_starts_anew() -> None:
@@ -212,33 +219,8 @@ def test_broken_arguments_of_an_earlier_call_do_no_harm() -> None:
 def test_a_name_alone_is_profiled_and_a_strange_wish_is_not() -> None:
     assert after("a.csv").call is not None
     answer = after("translate a.csv into perfect medieval French", NUMBERS, "'name': []").text
-    for words in ("“translate”", "“perfect”", "“medieval”", "“French”", "I only know a few kinds"):
+    for words in ("“translate”", "“perfect medieval french”", "I only know a few kinds"):
         assert words in answer
-
-
-def test_a_profile_of_text_alone_needs_no_second_look() -> None:
-    text = overview({"column": "t", "dtype": "str", "examples": ["x"], "unique": 99}, rows=99)
-    assert "| `t` | text | 0 | 99 values, such as x |" in after("profile a.csv", text).text
-
-
-def test_a_profile_of_many_columns_is_cut_and_says_so() -> None:
-    columns = [{"column": f"t{n}", "dtype": "str", "examples": [], "unique": 0} for n in range(30)]
-    answer = after("profile a.csv", overview(*columns)).text
-    assert "Only the first 24 columns are shown" in answer
-    assert "| `t0` | text | 0 | nothing |" in answer
-
-
-def test_statistics_that_were_cut_leave_the_examples() -> None:
-    two = overview({"column": "n"}, {"column": "m"})
-    answer = after("profile a.csv", two, "   min  median  max\nm    1       1    2").text
-    assert "| `m` | number | 0 | 1 to 2, median 1 |" in answer
-    assert "| `n` | number | 0 | 9 values, such as 1 |" in answer
-
-
-def test_long_tables_are_shown_in_part() -> None:
-    rows = "\n".join(f"{n:<3}  x{n:02}  {n:2}" for n in range(40))
-    answer = after("mean of n by name in a.csv", NUMBERS, f"    name   n\n{rows}").text
-    assert "| x29 | 29 |" in answer
 
 
 def test_a_result_does_not_take_the_name_of_its_table() -> None:
@@ -250,14 +232,14 @@ def test_a_result_does_not_take_the_name_of_its_table() -> None:
 
 
 def test_many_bars_are_cut_to_the_highest() -> None:
-    name = {"column": "name", "dtype": "str", "unique": 80, "examples": ["x"]}
+    name = {"column": "name", "dtype": "str", "unique": 80, "counts": {"x": 9}}
     many = overview({"column": "n"}, name, rows=99)
     assert 'nlargest(20, "n").plot.bar' in code_of(after("plot n by name in a.csv", many))
 
 
 def test_a_plot_of_text_alone_is_not_guessed() -> None:
-    text = overview({"column": "t", "dtype": "str", "examples": ["x"]})
-    assert "a histogram needs one column of numbers" in after("plot something, a.csv", text).text
+    text = overview({"column": "t", "dtype": "str", "counts": {"x": 9}})
+    assert "I cannot answer this" in after("plot something, a.csv", text).text
     assert "I cannot answer this" in after("plot the count from a.csv", text).text
 
 
@@ -299,10 +281,6 @@ def test_readers_follow_the_file_ending() -> None:
 )
 def test_numbers_are_shown_as_people_read_them(text: str, shown: str) -> None:
     assert number(text) == shown
-
-
-def test_bars_in_cells_do_not_break_a_table() -> None:
-    assert markdown_table(["a"], [["x|y\nz"]]).splitlines()[-1] == "| x\\|y z |"
 
 
 def test_the_example_table_is_what_its_script_makes(tmp_path: Path) -> None:

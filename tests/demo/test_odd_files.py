@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from demo_session import Session, value, was_repaired
-
-from cellwright.demo.answers import number
 
 pytestmark = pytest.mark.kernel
 Runner = Callable[[str], str]
@@ -31,8 +30,8 @@ def test_a_semicolon_file_with_a_byte_order_mark_is_read(session: Session, run: 
     run(READINGS)
     turn = session.ask("Profile readings.csv")
     assert "**500 rows** and **5 columns**; 10 values are missing" in turn.answer
-    assert "| `Timestamp` | date | 0 | 2026-03-01 to 2026-03-21 19:00:00 |" in turn.answer
-    assert "| `Temp C` | number | 10 | 20" in turn.answer
+    assert "- `Timestamp`: dates; all different" in turn.answer
+    assert "- `Temp C`: numbers; 10 missing" in turn.answer
     assert was_repaired(turn)
 
 
@@ -45,10 +44,10 @@ def test_dates_are_drawn_one_by_one_where_no_unit_is_named(session: Session, run
 
 def test_a_column_is_found_by_a_part_of_its_name(session: Session, run: Runner) -> None:
     run(READINGS)
-    answer = session.ask("what is the mean temperature by sensor in readings.csv").answer
+    shown = session.ask("what is the mean temperature by sensor in readings.csv").results[-1]
     expected = value(run, "float(readings.groupby('Sensor ID')['Temp C'].mean()['s0'])")
     assert isinstance(expected, float)
-    assert f"| s0 | {number(str(expected))} |" in answer
+    assert re.search(rf"s0\s+{expected:.6f}", shown)
 
 
 def test_day_first_dates_are_recognised_by_the_value_that_cannot_be_a_month(
@@ -59,7 +58,7 @@ def test_day_first_dates_are_recognised_by_the_value_that_cannot_be_a_month(
     )
     turn = session.ask("sum of n by month in days.csv")
     assert was_repaired(turn)
-    assert "| 2026-02 | 406 |" in turn.answer
+    assert re.search(r"2026-02\s+406", turn.results[-1])
 
 
 def test_dates_of_three_kinds_are_read_one_by_one(session: Session, folder: Path) -> None:
@@ -67,7 +66,7 @@ def test_dates_of_three_kinds_are_read_one_by_one(session: Session, folder: Path
     (folder / "mixed.csv").write_text("day,n\n" + "".join(f"{day},1\n" for day in dates))
     turn = session.ask("how many rows per month in mixed.csv")
     assert was_repaired(turn)
-    assert "| 2026-01 | 4 |" in turn.answer
+    assert re.search(r"2026-01\s+4$", turn.results[-1], re.M)
     assert "'soon' could not be read" in turn.answer
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from cellwright.demo.transcript import (
-    column_lines,
     failure,
     frame_rows,
     labelled,
@@ -13,7 +12,8 @@ from cellwright.demo.transcript import (
     listed,
     scalars,
     series,
-    shape_of,
+    table_info,
+    value_counts,
 )
 
 
@@ -36,26 +36,37 @@ def test_no_error_is_seen_where_there_is_none() -> None:
     assert failure("the error was small\n12 rows") is None
 
 
+LOOK = """\
+<class 'pandas.DataFrame'>
+RangeIndex: 3 entries, 0 to 2
+Data columns (total 3 columns):
+ #   Column       Non-Null Count  Dtype
+---  ------       --------------  -----
+ 0   it's a name  3 non-null      int64
+ 1   7            2 non-null      str
+ 2   when         3 non-null      datetime64[us, UTC]
+dtypes: datetime64[us, UTC](1), int64(1), str(1)
+memory usage: 1.0 KB
+it's a name {1: 2, 2: 1}
+7 {'a, b: c': 1, 'd': 1}
+when {'a, b
+"""
+
+
 def test_a_look_is_read_line_by_line_and_what_was_cut_is_left_out() -> None:
-    text = (
-        "[cell a]\n3 rows, 2 columns\n"
-        "\"it's\": int64, 0 missing, 3 different\n    ['1', '2']\n"
-        "7: str, 1 missing, 2 different\n    ['a, b: c', 'd']\n"
-        "'z': str, 1 missing, 2 different\n    ['a, b"
-    )
-    assert shape_of(text) == (3, 2)
-    assert column_lines(text) == [
-        ("it's", "int64", 0, 3, ("1", "2")),
-        (7, "str", 1, 2, ("a, b: c", "d")),
+    rows, count, columns = table_info(LOOK)
+    assert (rows, count) == (3, 3)
+    assert columns == [
+        ("it's a name", "int64", 0),
+        ("7", "str", 1),
+        ("when", "datetime64[us, UTC]", 0),
     ]
-    assert shape_of("nothing") == (0, 0)
+    assert value_counts(LOOK) == {"it's a name": {1: 2, 2: 1}, "7": {"a, b: c": 1, "d": 1}}
+    assert table_info("nothing") == (0, 0, [])
 
 
 def test_values_that_were_looked_for_are_read() -> None:
-    assert list_lines("'City': ['Rome', 'Oslo']\n'x': []\nodd: [") == [
-        ("City", ["Rome", "Oslo"]),
-        ("x", []),
-    ]
+    assert list_lines("City ['Rome', 'Oslo']\nx []\nodd [") == {"City": ["Rome", "Oslo"], "x": []}
 
 
 @pytest.mark.parametrize(

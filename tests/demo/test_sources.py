@@ -61,7 +61,7 @@ def state(*lines: str) -> str:
         (
             [
                 user("x" + state("one: DataFrame", "two: DataFrame")),
-                *exchange(0, 'print(len(one), "rows,")', "3 rows, 2 columns"),
+                *exchange(0, "one.info()", "(cut)"),
                 user("describe"),
             ],
             "one",
@@ -69,7 +69,7 @@ def state(*lines: str) -> str:
     ],
 )
 def test_the_variable_is_the_one_that_is_meant(messages: list[Any], name: str) -> None:
-    assert f"print(len({name})," in code_of(next_answer(messages, RUN_CELL))
+    assert f"{name}.info()" in code_of(next_answer(messages, RUN_CELL))
 
 
 def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:

@@ -15,20 +15,23 @@ from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
 from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
-from cellwright.demo.grammar import (
-    GrammarError,
-    Query,
-    read_query,
-    similar_names,
-    unknown_words,
-)
+from cellwright.demo.grammar import read_query
+from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon
 from cellwright.demo.loading import convert, find_values, load
+from cellwright.demo.mending import closest
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
+from cellwright.demo.phrases import SOFT
+from cellwright.demo.query import Query, UnclearError
+from cellwright.demo.reading import (
+    correct_spelling,
+    read_spans,
+    unknown_words,
+    vocabulary,
+)
 from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
-from cellwright.demo.words import correct_spelling, is_chinese, is_foreign, read_tokens
 
 SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
 REFERRING = re.compile(
@@ -36,7 +39,6 @@ REFERRING = re.compile(
 )
 """Words for what a sentence before was about."""
 STEP_LIMIT = 14
-ASKS_AMOUNT = frozenset(["fill", "end", "ask", "count", "and", "about"])
 HAND_IN = "hand_in"
 SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
 ONLY_RULES = "I have rules for text, numbers, tables and plots only."
@@ -79,7 +81,7 @@ TARGETS = (
 )
 SENTENCES = re.compile(
     r"[?!;。？！；\n]+|\.(?=\s|$)|,? (?:and )?then (?=plot|draw)|, and (?=plot\b|draw\b)"
-    r"|，?(?:然后|并)(?=画|绘)|,? and (?=how (?:many|much)\W*$)|[，,](?=一?共?(?:是|有)?多少\W*$)"
+    r"|，?(?:然后|并)(?=画|绘)"
 )
 
 
@@ -222,73 +224,76 @@ def _about_data(
     names = file_names(conversation.prompt)
     if len(names) > 1:
         raise CannotGoOnError(ONE_TABLE.format(names=", ".join(f"`{name}`" for name in names)))
-    named = bool(
+    if refused := _nothing_known(conversation, request, names):
+        return _refusal(refused, request)
+    source = yield from find_source(conversation, tools)
+    frame = yield from load(source, tools, conversation.earlier)
+    sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
+    parts = []
+    try:
+        queries, read_as = yield from _queries(request, frame)
+        table = yield from convert(frame, _needed(queries, frame), copy=not source.path)
+        for place, query in enumerate(queries):
+            query = _with_columns(query, table.frame)
+            name = request.target if not place and request.target else result_name(query, frame)
+            work = Work(query, table.frame, tools, name, request.chinese)
+            parts.append((yield from answer(work)))
+    except UnclearError as refused:
+        return "\n\n".join([*parts, _refusal(refused, request, frame)])
+    return "\n\n".join([*parts, *(f"- {note}" for note in (*read_as, *sampled, *table.notes))])
+
+
+def _nothing_known(
+    conversation: DemoConversation, request: TableRequest, names: Sequence[str]
+) -> UnclearError | None:
+    """A question without a word that is understood, where no table is named, needs no table."""
+    if (
         conversation.files
         or conversation.variables
         or names
         or MENTIONED.search(conversation.prompt)
-    )
-    nothing = TableColumns("", 0, ())
-    tokens = [token for sentence in request.sentences for token in read_tokens(sentence, nothing)]
-    if not named and not any(
-        token.kind not in ("word", "fill", "end", "number") for token in tokens
     ):
-        return _refusal(
-            GrammarError([t.text for t in tokens if t.kind == "word"] or [conversation.prompt]),
-            request,
-        )
-    source = yield from find_source(conversation, tools)
-    frame = yield from load(source, tools)
-    try:
-        queries, read_as = yield from _queries(request, frame)
-    except GrammarError as refused:
-        return _refusal(refused, request, frame)
-    table = yield from convert(frame, _needed(queries, frame), copy=bool(source.variable))
-    sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
-    parts = []
-    for query in queries:
-        for each in (f for f in query.filters if f.sign in ("!=", "not in")):
-            if any(note.startswith(f"`{each.column.name}`:") for note in table.notes):
-                return _refusal(GrammarError([str(each.column.name)], "unread"), request, frame)
-    for place, query in enumerate(queries):
-        query = _with_columns(query, table.frame)
-        name = request.target if not place and request.target else result_name(query, frame)
-        work = Work(query, table.frame, tools, name, request.chinese)
-        try:
-            parts.append((yield from answer(work)))
-        except GrammarError as refused:
-            return _refusal(refused, request, frame)
-    return "\n\n".join([*parts, *(f"- {note}" for note in (*read_as, *sampled, *table.notes))])
+        return None
+    nothing = vocabulary(TableColumns("", 0, ()))
+    spans = [span for sentence in request.sentences for span in read_spans(sentence, nothing)]
+    plain = ("fill", "be", "verb", "with", "in", "of", "and", "comma", "what", "num")
+    if any(span.meanings and span.meanings[0].kind not in plain for span in spans):
+        return None
+    return UnclearError(unknown_words(spans) or [conversation.prompt])
 
 
 def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Query], list[str]]]:
     """What the sentences ask, and how slips were read; looks for values that were not shown."""
     sentences = request.sentences or ("describe",)
-    unknown = [run for sentence in sentences for run in unknown_words(sentence, frame)]
-    found = (yield from find_values(frame, " ".join(sentences))) if unknown else []
+    words = vocabulary(frame)
+    unknown = [
+        w for s in sentences for run in unknown_words(read_spans(s, words)) for w in run.split()
+    ]
+    if unknown:
+        groups = [group for group in lexicon().same if {"".join(p) for p in group} & set(unknown)]
+        same = [max(phrase, key=len) for group in groups for phrase in group]
+        unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
+        words = vocabulary(
+            frame, (yield from find_values(frame, list(dict.fromkeys([*unknown, *same]))))
+        )
     queries: list[Query] = []
     notes: list[str] = []
     for raw in sentences:
-        sentence, slips = correct_spelling(raw, frame, found)
+        sentence, slips = correct_spelling(raw, words)
         notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
-        kinds = {token.kind for token in read_tokens(sentence, frame, found)}
-        if kinds <= {"fill", "end", "noun"}:
-            if len(sentences) == 1:
+        kinds = {word.kind for span in read_spans(sentence, words) for word in span.meanings[:1]}
+        if kinds <= {*SOFT, "row", "telling", "names", "column"} and all(
+            span.meanings for span in read_spans(sentence, words)
+        ):
+            if len(sentences) == 1 and "names" not in kinds and "column" not in kinds:
                 queries.append(Query("describe"))
-            continue
-        if queries and kinds <= ASKS_AMOUNT and queries[-1].task in ("best", "extreme"):
-            continue  # "… and how many?": what is told has the number
-        query = read_query(sentence, frame, found, queries[-1] if queries else None)
-        before = queries[-1] if queries else Query("")
-        referring = REFERRING.search(sentence)
-        if referring and query.task != "chart" and (before.filters or before.limit > 1):
-            raise GrammarError([referring[0]], "refers")
-        if before.task in ("extreme", "best") and query.task in ("values", "lookup"):
-            if before.task == "best" or query.filters:
-                raise GrammarError([sentence], "refers")
-            # "And in which department?": a column of the row that was found
-            queries[-1] = replace(before, measures=(*before.measures, *query.measures))
-            continue
+                continue
+            if queries or "telling" in kinds:
+                continue
+        before = queries[-1] if queries else None
+        query = read_query(sentence, words, before)
+        if before is not None and REFERRING.search(sentence) and query.task != "chart":
+            raise UnclearError([REFERRING.findall(sentence)[0]], "refers")
         queries.append(query)
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
@@ -298,7 +303,7 @@ def _needed(queries: list[Query], frame: TableColumns) -> tuple[Column, ...]:
     """The columns whose text has to be read as numbers or dates."""
     if any(query.task in ("describe", "clean") for query in queries):
         return frame.columns
-    raw = ("missing", "duplicates", "columns")
+    raw = ("missing", "duplicates", "columns", "head")
     needed = [column for query in queries if query.task not in raw for column in query.columns]
     return tuple(dict.fromkeys(needed))
 
@@ -321,7 +326,7 @@ def _with_columns(query: Query, frame: TableColumns) -> Query:
 
 
 def _refusal(
-    refused: GrammarError, request: TableRequest, frame: TableColumns | None = None
+    refused: UnclearError, request: TableRequest, frame: TableColumns | None = None
 ) -> str:
     """Which words cannot be done, what is there, and what can be done."""
     chinese = request.chinese
@@ -331,9 +336,10 @@ def _refusal(
     reason = _sentence(kind, chinese).format(words=words)
     if refused.columns:
         reason += f" ({listing(refused.columns)})"
-    similar = [n for w in refused.words for n in similar_names(w, frame)] if frame else []
+    names = [str(column.name) for column in frame.columns] if frame else []
+    similar = dict.fromkeys(filter(None, (closest(word, names) for word in refused.words)))
     if similar and kind == "unknown":
-        near = ", ".join(f"`{name}`" for name in dict.fromkeys(similar))
+        near = ", ".join(f"`{name}`" for name in similar)
         reason += f"（你是指 {near} 吗？）" if chinese else f" (did you mean {near}?)"
     parts = [f"这个我不会回答：{reason}。" if chinese else f"I cannot answer this: {reason}."]
     if frame is not None:

@@ -1,27 +1,27 @@
-"""Queries run as cells, and what they found in words, English or Chinese."""
+"""What is said of a cell's result: one sentence; tables and plots stand below their cell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cellwright.demo.cells import (
-    SHOWN_ROWS,
     chart_code,
+    clean_code,
+    describe_code,
     identifier,
     pick,
     query_code,
-    quoted,
-    shown_code,
     title_of,
+    unique_code,
 )
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.grammar import Filter, GrammarError, Group, Query
-from cellwright.demo.steps import Done, Steps, install, run_code
+from cellwright.demo.query import Filter, Group, Query, UnclearError
+from cellwright.demo.steps import Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
-WORDS = {
+FUNCTIONS = {
     "sum": ("sum", "总和"),
     "mean": ("mean", "平均值"),
     "median": ("median", "中位数"),
@@ -29,33 +29,47 @@ WORDS = {
     "var": ("variance", "方差"),
     "max": ("maximum", "最大值"),
     "min": ("minimum", "最小值"),
+    "nunique": ("number of different values", "不同值个数"),
 }
-PART_OF = re.compile(r"(\d+) of (\d+)")
 SIGNS = {
     "==": ("is", "为"),
-    "=": ("is", "为"),
-    "year": ("is in", "在"),
-    "month": ("is in", "在"),
-    "month_of_year": ("is in month", "在月份"),
-    "quarter_of_year": ("is in quarter", "在季度"),
-    "day_of_week": ("is on weekday (Monday is 0)", "在星期（星期一为 0）"),
-    "weekend": ("is on a", "在"),
-    "day": ("is on", "为"),
     "!=": ("is not", "不为"),
     "in": ("is one of", "为"),
     "not in": ("is none of", "不为"),
     "between": ("is between", "介于"),
+    "missing": ("is missing", "缺失"),
+    "present": ("is not missing", "不缺失"),
     ">": ("is more than", "大于"),
     ">=": ("is at least", "不小于"),
     "<": ("is less than", "小于"),
     "<=": ("is at most", "不大于"),
 }
+DATE_SIGNS = {
+    "": ("is in", "在"),
+    ">": ("is after", "晚于"),
+    ">=": ("is from", "不早于"),
+    "<": ("is before", "早于"),
+    "<=": ("is up to", "不晚于"),
+}
+DATE_PARTS = {
+    "month_of_year": ("month", "月份"),
+    "quarter_of_year": ("quarter", "季度"),
+    "day_of_week": ("weekday (Monday is 0)", "星期（星期一为 0）"),
+}
 RULES = {
     "iqr": ("the 1.5 × IQR rule", "1.5 倍四分位距规则"),
     "z": ("the rule of 3 standard deviations from the mean", "距平均值超过 3 个标准差的规则"),
 }
-SHOWN_COLUMNS = 24
-LABELS = 4
+CHART_NAMES = {
+    "scatter": ("a scatter plot", "散点图"),
+    "line": ("lines", "折线图"),
+    "bar": ("bars", "柱状图"),
+    "hist": ("a histogram", "直方图"),
+    "box": ("a box plot", "箱线图"),
+}
+PART_OF = re.compile(r"(\d+) of (\d+)")
+WIDTH = 70
+SHOWN_COLUMNS = 30
 
 
 @dataclass(frozen=True)
@@ -79,21 +93,16 @@ def number(text: str) -> str:
     try:
         value = float(text)
     except ValueError:
-        return text
+        return text.removesuffix(" 00:00:00")
     if value != value or value in (float("inf"), float("-inf")):
         return "–"
     if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
+        # pandas shows seven digits of a large number.
+        about = "≈ " if "e+" in text and abs(value) >= 1e7 else ""
+        return f"{about}{int(value):,}"
     if abs(value) >= 1000:
         return f"{value:,.2f}"
     return f"{value:.4f}".rstrip("0") if abs(value) >= 1 else f"{value:.4g}"
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    cells = ([text.replace("|", "\\|").replace("\n", " ") for text in line] for line in lines)
-    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
 
 def listing(columns: Iterable[Column]) -> str:
@@ -104,33 +113,56 @@ def listing(columns: Iterable[Column]) -> str:
 def answer(work: Work) -> Steps[str]:
     """Run a query's cell and say what it found."""
     query = work.query
-    if query.task in OWN_CELLS:
-        return (yield from OWN_CELLS[query.task](work))
-    code = query_code(work.frame.name, query, work.name)
-    if query.task in ("extreme", "rows", "head"):
-        code = f"{code}\n{shown_code(work.name, _labels(work))}"
+    if query.task == "columns":
+        return _columns(work)
+    if query.task == "agree":
+        query = yield from _by_rows_or_groups(work)
+        work = replace(work, query=query)
+    if query.task == "chart":
+        return (yield from _draw(work))
+    writers = {"describe": describe_code, "clean": clean_code}
+    if query.task in writers:
+        code = writers[query.task](work.frame, query, work.name)
+    else:
+        code = query_code(work.frame.name, query, work.name, _labels(work))
     cut = _units_in_doubt(query)
     if cut:
-        years = f"{pick(work.frame.name, cut[0].column)}.dt.year.nunique()"
-        code = f'print("years:", {years})\n{code}'
+        code = f'print("years:", {pick(work.frame.name, cut[0].column)}.dt.year.nunique())\n{code}'
     done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
-    said = None if done.error else TELLERS[query.task](work, done.text)
+    said = "" if done.error else TELLERS[query.task](work, done.text)
+    if not said:
+        return no_result(work, done.error)
     if cut and labelled(done.text, "years") not in ("1", ""):
-        units = ", ".join(f"`{group.bucket}`" for group in cut)
         if query.subject in cut:
-            raise GrammarError([group.bucket for group in cut], "years")
-        said = said and said + work.say(
-            f" The dates cover several years; each {units} is that of one year.",
-            f"日期跨越多年；每个 {units} 都是某一年的。",
+            raise UnclearError([group.bucket for group in cut], "years")
+        said += work.say(
+            " The dates cover several years; each period is that of one year.",
+            "日期跨越多年；每个时段都是某一年的。",
         )
-    return said or no_result(work, done.error)
+    return said + _stays(work) + _gaps(work)
+
+
+def _by_rows_or_groups(work: Work) -> Steps[Query]:
+    """See whether each value of the subject has one row: then rows are compared, else groups."""
+    query = work.query
+    assert query.subject is not None
+    name = query.subject.label
+    if query.subject.bucket:
+        return query
+    said = work.say(f"Does each `{name}` have one row only?", f"每个 `{name}` 是否只有一行？")
+    done = yield from run_code(said, unique_code(work.frame.name, query))
+    if re.search(r"^(?:np\.)?True\b", done.text, re.M):
+        return replace(query, task="extreme")
+    if query.limit > 1:
+        raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
+    return query
 
 
 def _units_in_doubt(query: Query) -> list[Group]:
     """Units that could mean one of each year or all years together."""
     best = query.subject and query.task == "best" and query.functions not in (("max",), ("min",))
     groups = [*query.by, *([query.subject] if query.subject and best else [])]
-    in_year = any(f.sign in ("year", "month", "day") for f in query.filters)
+    in_year = any(f.sign in ("year", "month", "day", "quarter") for f in query.filters)
     if in_year or any(group.bucket == "year" for group in groups):
         return []
     return [group for group in groups if group.bucket in ("quarter", "month", "week")]
@@ -146,25 +178,38 @@ def no_result(work: Work, error: CellFailure | None) -> str:
     )
 
 
-# What was found.
+def result_name(query: Query, frame: TableColumns) -> str:
+    """A variable name that says what is found."""
+    if query.task in ("clean", "describe"):
+        return identifier(f"{frame.name}_{'clean' if query.task == 'clean' else 'summary'}")
+    if query.task not in ("groups", "best", "chart"):
+        return "result"
+    groups = [*([query.subject] if query.subject else []), *query.by]
+    by = ["by", *(g.label for g in groups)] if groups else []
+    parts = [str(query.measure.name) if query.measure else "count", *by]
+    name = identifier("_".join(parts), "result")
+    name = name if name.isascii() and len(name) <= 40 else "result"
+    return f"{name}_table" if name == frame.name else name
+
+
+# Parts of sentences.
+
+
+def _function(work: Work, name: str) -> str:
+    if name in FUNCTIONS:
+        return work.say(*FUNCTIONS[name])
+    percent = f"{100 * float(name[9:-1]):g}"
+    return work.say(f"{percent}th percentile", f"{percent}% 分位数")
 
 
 def _what(work: Work) -> str:
     query = work.query
     if query.measure is None:
         return work.say("number of rows", "行数")
-    function = _function_words(query.functions[0])
+    functions = ", ".join(_function(work, name) for name in query.functions)
     return work.say(
-        f"{function[0]} of `{query.measure.name}`", f"`{query.measure.name}` 的{function[1]}"
+        f"{functions} of {listing(query.measures)}", f"{listing(query.measures)} 的{functions}"
     )
-
-
-def _function_words(function: str) -> tuple[str, str]:
-    """What a function is called, in both languages."""
-    if function in WORDS:
-        return WORDS[function]
-    percent = f"{100 * float(function[9:-1]):g}"
-    return f"{percent}th percentile", f"{percent}% 分位数"
 
 
 def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
@@ -180,12 +225,15 @@ def _conditions(work: Work, filters: Sequence[Filter]) -> str:
     place = int(work.chinese)
     parts = []
     for each in filters:
-        value = each.value
-        if isinstance(value, (list, tuple)):
-            value = work.say(" and " if each.sign == "between" else ", ", "、").join(
-                map(str, value)
-            )
-        parts.append(f"`{each.column.name}` {SIGNS[each.sign][place]} {value}")
+        value = each.value if isinstance(each.value, tuple) else (each.value,)
+        between = work.say(" and " if each.sign == "between" else ", ", "、")
+        part, _, sign = each.sign.partition(" ")
+        verb = SIGNS.get(each.sign, DATE_SIGNS.get(sign, ("", "")))[place]
+        unit = DATE_PARTS.get(part, ("", ""))[place]
+        shown = between.join(
+            number(str(v)) if isinstance(v, float) else str(v) for v in value if v is not None
+        )
+        parts.append(" ".join(filter(None, [f"`{each.column.name}`", verb, unit, shown])))
     return work.say(" and ", "且").join(parts)
 
 
@@ -194,13 +242,13 @@ def _stays(work: Work) -> str:
 
 
 def _gaps(work: Work) -> str:
-    negative = [f.column for f in work.query.filters if f.sign in ("!=", "not in")]
-    grouped = [group.column for group in work.query.by]
-    columns = [c for c in (*work.query.measures, *grouped, *negative) if c.missing]
-    named = ", ".join(f"`{c.name}` {c.missing:,}" for c in columns)
-    if not named:
+    query = work.query
+    if query.task in ("missing", "duplicates", "describe", "clean"):
         return ""
-    return work.say(
+    negative = [f.column for f in query.filters if f.sign in ("!=", "not in")]
+    used = [*query.measures, *(group.column for group in query.by), *negative]
+    named = ", ".join(f"`{c.name}` {c.missing:,}" for c in dict.fromkeys(used) if c.missing)
+    return named and work.say(
         f" Missing values are left out (in the whole table: {named}).",
         f"缺失值未计入（全表：{named}）。",
     )
@@ -211,80 +259,96 @@ def _one(text: str) -> str:
     return number(found[-1]) if found else ""
 
 
+def _end(work: Work) -> str:
+    """Which end of the order is meant: highest, 3rd lowest."""
+    query = work.query
+    nth = {2: "2nd ", 3: "3rd "}.get(query.limit, f"{query.limit}th ")
+    place = work.say(nth, f"第{query.limit}") if query.nth else work.say("", "最")
+    return place + work.say("lowest" if query.lowest else "highest", "低" if query.lowest else "高")
+
+
+def _labels(work: Work) -> list[Column]:
+    """The columns to show of rows: those the question is about, those that name a row, then others.
+
+    As many as stand side by side, for what is cut cannot be read back.
+    """
+    query, columns = work.query, work.frame.columns
+    others = sorted(columns, key=lambda c: (not c.is_key, c.reads_as == "number", c.is_whole))
+    chosen: list[Column] = []
+    room = WIDTH
+    for column in dict.fromkeys([*query.columns, *others]):
+        sizes = [len(str(column.name)), 10, *map(len, column.examples)]
+        room -= 2 + min(max(sizes), 50)
+        if room < 0 and len(chosen) >= len(query.columns):
+            break
+        chosen.append(column)
+    return [column for column in columns if column in chosen]
+
+
+# Sentences, by task.
+
+
 def _tell_number(work: Work, text: str) -> str:
     query = work.query
     if len(query.measures) * len(query.functions) > 1:
-        found = frame_rows_by_name(
-            text, [str(column.name) for column in query.measures], query.functions
-        )
-        parts = [
-            f"{work.say(*_function_words(f))} · `{c.name}`: **{number(found[f][place])}**"
-            for f in query.functions
-            if f in found
-            for place, c in enumerate(query.measures)
-        ]
-        return f"{'; '.join(parts)}{_where(work)}.{_stays(work)}{_gaps(work)}" if parts else ""
+        return _tell_numbers(work, text)
     value = _one(text)
-    if value == "–":
+    if query.measure is not None and query.measure.reads_as == "date":
+        value = number(text.strip().split("\n")[0])
+    if value in ("–", "NaT"):
         return work.say(
             f"There is no {_what(work)}: no value fits{_where(work)}.",
             f"没有{_what(work)}：没有符合条件的值{_where(work)}。",
         )
-    if not value:
-        return ""
-    return (
-        work.say(
-            f"The {_what(work)} is **{value}**{_where(work)}.",
-            f"{_what(work)}是 **{value}**{_where(work)}。",
-        )
-        + _stays(work)
-        + _gaps(work)
+    return value and work.say(
+        f"The {_what(work)} is **{value}**{_where(work)}.",
+        f"{_what(work)}是 **{value}**{_where(work)}。",
     )
 
 
-def frame_rows_by_name(
-    text: str, header: Sequence[str], names: Sequence[str]
-) -> dict[str, list[str]]:
-    """The rows of a shown DataFrame by the name at their start."""
-    found = {}
-    for line in text.splitlines():
-        cells = line.split()
-        if cells and cells[0] in names and len(cells) == len(header) + 1:
-            found[cells[0]] = cells[1:]
-    return found
+def _tell_numbers(work: Work, text: str) -> str:
+    """Several functions, or one of several columns."""
+    query = work.query
+    if len(query.measures) > 1:
+        return _tell_table(work, text)
+    found = {name: number(value) for name, value in series(text, query.functions).items()}
+    if not found:
+        return ""
+    if query.functions == ("min", "max"):
+        low, high = found["min"], found["max"]
+        return work.say(
+            f"{listing(query.measures)} goes from **{low}** to **{high}**{_where(work)}.",
+            f"{listing(query.measures)} 从 **{low}** 到 **{high}**{_where(work)}。",
+        )
+    parts = [f"{_function(work, name)} **{value}**" for name, value in found.items()]
+    return f"{listing(query.measures)}: {', '.join(parts)}{_where(work)}."
 
 
 def _tell_count(work: Work, text: str) -> str:
+    if work.query.by:
+        return _tell_groups(work, text)
     value = _one(text)
     return value and work.say(
         f"There are **{value}** rows{_where(work)}.", f"共有 **{value}** 行{_where(work)}。"
-    ) + _stays(work) + _gaps(work)
+    )
 
 
 def _tell_distinct(work: Work, text: str) -> str:
-    subject = work.query.subject
-    column = subject.label if subject else work.query.measures[0].name
     if work.query.by:
-        return _table(
-            work,
-            text,
-            [*(g.label for g in work.query.by), str(column)],
-            work.say(f"Different values of `{column}`", f"`{column}` 的不同值个数"),
-        )
-    value = _one(text)
-    found = re.search(r"^\[(.*)\]$", text, re.M)
-    few = value.isdigit() and int(value) <= SHOWN_ROWS and found is not None
-    shown = f": {found[1]}" if few and found is not None else ""
+        return _tell_table(work, text)
+    value, column = _one(text), listing(work.query.measures)
     return value and work.say(
-        f"`{column}` has **{value}** different values{_where(work)}{shown}.",
-        f"`{column}` 有 **{value}** 个不同的值{_where(work)}{shown}。",
-    ) + _stays(work)
+        f"{column} has **{value}** different values{_where(work)}.",
+        f"{column} 有 **{value}** 个不同的值{_where(work)}。",
+    )
 
 
 def _tell_values(work: Work, text: str) -> str:
-    column = str(work.query.measures[0].name)
-    return _table(
-        work, text, [column, "count"], work.say(f"The values of `{column}`", f"`{column}` 的取值")
+    column = listing(work.query.measures)
+    value = _one(text)
+    return value and work.say(
+        f"{column} has **{value}** different values{_where(work)}; the table has them all.",
+        f"{column} 有 **{value}** 个不同的值{_where(work)}，见表。",
     )
 
 
@@ -293,248 +357,169 @@ def _tell_duplicates(work: Work, text: str) -> str:
     return value and work.say(
         f"**{value}** rows repeat an earlier row in every column{_where(work)}.",
         f"有 **{value}** 行与前面的行完全重复{_where(work)}。",
-    ) + _stays(work)
+    )
 
 
 def _tell_missing(work: Work, text: str) -> str:
     query = work.query
     unit = " %" if query.rule == "share" else ""
-    if query.chart == "by_column" or len(query.measures) > 1:
-        names = [str(c.name) for c in query.measures or work.frame.columns]
-        found = series(text, sorted(names, key=len, reverse=True))
-        shown = [
-            f"`{name}`: **{number(found[name])}{unit}**"
-            for name in sorted(found, key=lambda n: -float(found[n]))
-            if float(found[name])
-        ]
-        if not found:
-            return ""
-        listed = ", ".join(shown) or work.say("none", "无")
-        return work.say(
-            f"Columns with missing values, the most first{_where(work)}: {listed}.",
-            f"有缺失值的列，由多到少{_where(work)}：{listed}。",
-        ) + _stays(work)
     value = _one(text)
-    what = work.say("values", "个值")
-    if query.chart == "rows":
-        what = work.say("rows with at least one missing value", "行至少有一个缺失值")
-    place = (
-        work.say(f" in `{query.measures[0].name}`", f"`{query.measures[0].name}` 中")
-        if query.measures
-        else ""
-    )
-    if query.chart == "rows":
+    if query.rule == "rows":
         return value and work.say(
-            f"There are **{value}{unit}** {what}{_where(work)}.",
-            f"有 **{value}{unit}** {what}{_where(work)}。",
-        ) + _stays(work)
-    return value and work.say(
-        f"**{value}{unit}** {what} are missing{place}{_where(work)}.",
-        f"{place}缺失 **{value}{unit}** {what}{_where(work)}。",
-    ) + _stays(work)
+            f"**{value}** rows have at least one missing value{_where(work)}.",
+            f"有 **{value}** 行至少有一个缺失值{_where(work)}。",
+        )
+    if len(query.measures) == 1:
+        column = listing(query.measures)
+        return value and work.say(
+            f"**{value}{unit}** values are missing in {column}{_where(work)}.",
+            f"{column} 中缺失 **{value}{unit}** 个值{_where(work)}。",
+        )
+    names = [str(c.name) for c in query.measures or work.frame.columns]
+    found = series(text, sorted(names, key=len, reverse=True))
+    if len(found) < len(names):
+        return ""
+    gaps = {name: float(value) for name, value in found.items() if float(value)}
+    listed = ", ".join(
+        f"`{n}` **{number(str(gaps[n]))}{unit}**" for n in sorted(gaps, key=lambda n: -gaps[n])
+    )
+    if not listed:
+        return work.say("No value is missing.", "没有缺失值。")
+    total = number(str(sum(gaps.values()) / (len(names) if unit else 1)))
+    head = work.say(f"**{total}{unit}** values are missing", f"共缺失 **{total}{unit}** 个值")
+    return f"{head}{_where(work)}{work.say(': ', '：')}{listed}{work.say('.', '。')}"
 
 
 def _tell_share(work: Work, text: str) -> str:
     query = work.query
-    measure = query.measure
-    whole = (
-        work.say("the rows", "行")
-        if measure is None
-        else work.say(f"the sum of `{measure.name}`", f"`{measure.name}` 总和")
-    )
+    rows = work.say("the rows", "行")
+    whole = rows if not query.measures else work.say(
+        f"the sum of {listing(query.measures)}", f"{listing(query.measures)} 总和"
+    )  # fmt: skip
     whole += _where(work, query.base)
     if query.by:
-        part = _where(work) or work.say(" in each group", "各组")
-        by = listing(g.column for g in query.by)
-        head = work.say(f"Percent of {whole} by {by}{part}", f"按 {by} 占{whole}的百分比{part}")
-        return _table(work, text, [*(g.label for g in query.by), "percent"], head)
-    value = _one(text)
-    part = _conditions(work, query.filters)
-    counts = PART_OF.search(text) if measure is None else None
+        by = ", ".join(f"`{g.label}`" for g in query.by)
+        part = _conditions(work, query.filters)
+        part = part and work.say(f", rows where {part}", f"，{part} 的行")
+        return work.say(
+            f"The table has the percentage of {whole} in each {by}{part}.",
+            f"表中是各 {by} 占{whole}的百分比{part}。",
+        )
+    value, part = _one(text), _conditions(work, query.filters)
+    counts = None if query.measures else PART_OF.search(text)
     numbers = f" ({counts[1]} / {counts[2]})" if counts else ""
-    verb = "are rows where" if measure is None else "comes from rows where"
+    verb = "comes from rows where" if query.measures else "are rows where"
     return value and work.say(
         f"**{value} %** of {whole}{numbers} {verb} {part}.",
         f"{part} 的行占{whole}的 **{value} %**{numbers}。",
-    ) + _stays(work)
-
-
-def _labels(work: Work) -> list[Column]:
-    """The few columns by which rows are recognised, and those the question is about."""
-    query, columns = work.query, work.frame.columns
-    asked = list(query.columns)
-    texts = [c for c in columns if c.reads_as == "text" and c not in asked]
-    texts += [c for c in columns if c.reads_as == "date" and c.unique == work.frame.rows != 0]
-    texts = [c for c in dict.fromkeys(texts) if c not in asked]
-    texts.sort(key=lambda c: -c.unique)
-    chosen = (
-        [*asked, *texts[: max(0, LABELS - len(asked))]]
-        if query.task != "head"
-        else list(columns[:8])
     )
-    return [column for column in columns if column in chosen]
-
-
-def _end(work: Work) -> str:
-    """Which end of the order is meant: highest, 3rd lowest."""
-    query = work.query
-    place = work.say(
-        {2: "2nd ", 3: "3rd "}.get(query.limit, f"{query.limit}th "), f"第{query.limit}"
-    )
-    end = work.say("lowest" if query.lowest else "highest", "低" if query.lowest else "高")
-    return (place if query.nth else work.say("", "最")) + end
 
 
 def _tell_extreme(work: Work, text: str) -> str:
     query, labels = work.query, _labels(work)
-    assert query.measure is not None
     header = [str(column.name) for column in labels]
     rows = frame_rows(text, header)
     if not rows:
         return ""
-    end = _end(work)
-    value = number(rows[0][header.index(str(query.measure.name))])
-    subject = ""
-    names = [c for c in labels if c == (query.subject and query.subject.column)] or [
-        c for c in labels if c.reads_as == "text" and c.unique > work.frame.rows / 2
-    ]
-    is_one = query.limit == 1 or query.nth
-    if names and is_one:
-        subject = (
-            "**"
-            + ", ".join(dict.fromkeys(row[header.index(str(names[0].name))] for row in rows))
-            + "** — "
+    end, column = _end(work), listing(query.measures)
+    if query.limit > 1 and not query.nth:
+        return work.say(
+            f"The table has the {len(rows)} rows with the {end} {column}{_where(work)}.",
+            f"表中是 {column} {end}的 {len(rows)} 行{_where(work)}。",
         )
-    many = "row" if len(rows) == 1 else f"{len(rows)} rows"
-    head = work.say(
-        f"{subject}{'the' if subject else 'The'} {many} with the {end} "
-        f"`{query.measure.name}`" + (f", **{value}**" if is_one else "") + f"{_where(work)}",
-        f"{subject}`{query.measure.name}` {end}的 {len(rows)} 行"
-        + (f"，**{value}**" if is_one else "")
-        + _where(work),
+    value = number(rows[0][header.index(str(query.measures[0].name))])
+    named = query.subject.column if query.subject else next((c for c in labels if c.is_key), None)
+    who = ""
+    if named is not None and named in labels:
+        place = header.index(str(named.name))
+        who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
+    return work.say(
+        (f"**{who}** has the" if who else "The") + f" {end} {column}: **{value}**{_where(work)}.",
+        f"{column} {end}的是" + (f" **{who}**：" if who else "：") + f"**{value}**{_where(work)}。",
     )
-    return f"{head}:\n\n{markdown_table(header, _formatted(rows, labels))}\n\n{_table_stays(work)}"
-
-
-def _formatted(rows: list[list[str]], columns: Sequence[Column]) -> list[list[str]]:
-    return [
-        [
-            number(t) if c.kind == "number" and not _is_year(c) else t
-            for t, c in zip(row, columns, strict=True)
-        ]
-        for row in rows
-    ]
-
-
-def _is_year(column: Column) -> bool:
-    return "year" in str(column.name).lower() or column.is_identifier
-
-
-def _table_stays(work: Work) -> str:
-    return work.say(f"The table is in `{work.name}`.", f"表格在 `{work.name}` 中。")
 
 
 def _tell_rows(work: Work, text: str) -> str:
-    count = next(map(number, scalars(text)), "")
-    labels = _labels(work)
-    header = [str(column.name) for column in labels]
-    rows = frame_rows(text, header)
-    head = work.say(f"**{count}** rows{_where(work)}", f"共 **{count}** 行{_where(work)}")
-    shown = f"\n\n{markdown_table(header, rows)}" if rows else ""
-    return f"{head}:{shown}\n\n{_table_stays(work)}" if count else ""
+    count = next(iter(scalars(text)), "")
+    return count and work.say(
+        f"**{number(count)}** rows{_where(work)}; the table has the first of them.",
+        f"共 **{number(count)}** 行{_where(work)}；表中是前几行。",
+    )
 
 
 def _tell_lookup(work: Work, text: str) -> str:
-    """The values of the one row that is meant; more rows are no answer."""
-    names = [str(column.name) for column in work.query.measures]
-    counts, rows = scalars(text), frame_rows(text, names)
-    parts = next((f.value for f in work.query.filters if f.sign == "in"), ())
-    if counts and len(rows) == int(float(counts[0])) == len(parts) and len(names) > 1:
-        header = work.say("What I found", "结果")
-        shown = [[*row[:-1], number(row[-1])] for row in rows]
-        return f"{header}{_where(work)}:\n\n{markdown_table(names, shown)}\n\n{_table_stays(work)}"
-    if counts and int(float(counts[0])) != 1:
-        named = ", ".join(f"“{name}”" for name in names)
-        return work.say(
-            f"I cannot answer this: {counts[0]} rows fit{_where(work)}, so say what to do "
-            f"with {named}: the mean, the sum …",
-            f"这个我不会回答：符合条件的有 {counts[0]} 行{_where(work)}，请说明{named}取平"
-            "均值、总和还是别的。",
-        )
-    values = (
-        ", ".join(f"`{n}`: **{number(v)}**" for n, v in zip(names, rows[0], strict=True))
-        if rows
-        else ""
-    )
-    return values and f"{values}{_where(work)}." + _stays(work)
+    """The values of the one row that is meant; of several values, a row each."""
+    listed = [f for f in work.query.filters if f.sign == "in"]
+    columns = list(dict.fromkeys([*(f.column for f in listed), *work.query.measures]))
+    names = [str(column.name) for column in columns]
+    rows = frame_rows(text, names)
+    if "Empty DataFrame" in text:
+        return work.say(f"No row fits{_where(work)}.", f"没有符合条件的行{_where(work)}。")
+    if rows and len(rows) != (len(listed[0].value) if listed else 1):
+        named = [str(c.name) for c in work.query.measures]
+        raise UnclearError(named, "name_function", work.query.measures)
+    parts = [
+        ", ".join(f"`{n}`: **{number(v)}**" for n, v in zip(names, row, strict=True))
+        for row in rows
+    ]
+    return f"{'; '.join(parts)}{_where(work)}." if parts else ""
 
 
 def _tell_head(work: Work, text: str) -> str:
-    header = [str(column.name) for column in _labels(work)]
-    rows = frame_rows(text, header)
     which = work.say(
         "last" if work.query.lowest else "first", "最后" if work.query.lowest else "前"
     )
-    head = work.say(
-        f"The {which} {work.query.limit} rows{_where(work)}",
-        f"{which} {work.query.limit} 行{_where(work)}",
-    )
-    return (
-        f"{head}:\n\n{markdown_table(header, rows)}\n\n{_table_stays(work)}"
-        if rows
-        else f"{head}. {_table_stays(work)}"
+    many = work.query.limit
+    return work.say(f"Here are the {which} {many} rows.", f"这是{which} {many} 行。")
+
+
+def _tell_sorted(work: Work, text: str) -> str:
+    low, column = work.query.order == "low", listing(work.query.measures)
+    return work.say(
+        f"The table is sorted by {column}, {'lowest' if low else 'highest'} first{_where(work)}.",
+        f"表已按 {column} {'从低到高' if low else '从高到低'}排序{_where(work)}。",
     )
 
 
-def _table(work: Work, text: str, header: Sequence[str], head: str) -> str:
-    rows = frame_rows(text, header)
-    if not rows:
+def _by(work: Work) -> str:
+    return ", ".join(f"`{group.label}`" for group in work.query.by)
+
+
+def _tell_table(work: Work, text: str) -> str:
+    header = [g.label for g in work.query.by] or [str(c.name) for c in work.query.measures]
+    if not all(name in text for name in header):
         return ""
-    shown = [[*row[:-1], number(row[-1])] for row in rows]
-    more = (
-        work.say(
-            f" Only its first {SHOWN_ROWS} rows are shown here.",
-            f"这里最多显示前 {SHOWN_ROWS} 行。",
-        )
-        if len(rows) == SHOWN_ROWS
-        else ""
+    if not work.query.by:
+        return f"{_what(work)}{_where(work)}{work.say(' are in the table.', '见表。')}".capitalize()
+    what = _what(work) if work.query.functions or not work.query.measures else work.say(
+        f"number of different values of {listing(work.query.measures)}",
+        f"{listing(work.query.measures)} 的不同值个数",
+    )  # fmt: skip
+    return work.say(
+        f"The table has the {what} by {_by(work)}{_where(work)}.",
+        f"表中是按 {_by(work)} 的{what}{_where(work)}。",
     )
-    return f"{head}:\n\n{markdown_table(header, shown)}\n\n{_table_stays(work)}{more}{_gaps(work)}"
 
 
 def _tell_groups(work: Work, text: str) -> str:
     query = work.query
-    groups = [group.label for group in query.by]
-    if len(query.functions) > 1 or len(query.measures) > 1:
-        last = (
-            list(query.functions)
-            if len(query.functions) > 1
-            else [str(c.name) for c in query.measures]
-        )
-        rows = frame_rows(text, [*groups, *last])
-        shown = [[*row[: len(groups)], *map(number, row[len(groups) :])] for row in rows]
-        return (
-            f"{markdown_table([*groups, *last], shown)}\n\n{_table_stays(work)}{_gaps(work)}"
-            if rows
-            else ""
-        )
     value = "count" if query.measure is None else str(query.measure.name)
-    by = ", ".join(f"`{group}`" for group in groups)
-    rows = frame_rows(text, [*groups, value])
-    is_part = query.measure is None and any(f.sign == "in" for f in query.filters)
-    if rows and is_part and len(rows) < SHOWN_ROWS:
-        total = sum(int(row[-1]) for row in rows)
-        by += work.say(f", together **{total:,}**", f"（合计 **{total:,}**）")
-    head = work.say(
-        f"The {_what(work)} by {by}{_where(work)}", f"按 {by} 的{_what(work)}{_where(work)}"
-    )
-    told = _table(work, text, [*groups, value], head)
+    if len(query.functions) > 1 or len(query.measures) > 1:
+        return _tell_table(work, text)
+    rows = frame_rows(text, [*(group.label for group in query.by), value])
+    told = _tell_table(work, text)
+    if not told:
+        return ""
+    adds = query.functions in ((), ("sum",))
+    if adds and any(f.sign == "in" for f in query.filters) and len(query.by) == 1 and rows:
+        total = number(f"{sum(float(row[-1]) for row in rows):.12g}")
+        told += work.say(f" Together: **{total}**.", f"合计 **{total}**。")
     if query.difference and len(rows) == 2:
         (first, high), (second, low) = ((row[0], float(row[-1])) for row in rows)
-        gap = number(f"{high - low:.10g}")
+        gap, more, less = number(f"{high - low:.10g}"), number(rows[0][-1]), number(rows[1][-1])
         told += work.say(
-            f" **{first}** is higher than {second} by **{gap}**.",
-            f"**{first}** 比 {second} 高 **{gap}**。",
+            f" **{first}** is higher than {second} by **{gap}** ({more} and {less}).",
+            f"**{first}** 比 {second} 高 **{gap}**（{more} 与 {less}）。",
         )
     return told
 
@@ -543,32 +528,50 @@ def _tell_best(work: Work, text: str) -> str:
     query = work.query
     assert query.subject is not None
     value = "count" if query.measure is None else str(query.measure.name)
-    groups = [*(group.label for group in query.by), query.subject.label]
-    rows = frame_rows(text, [*groups, value])
+    rows = frame_rows(text, [*(group.label for group in query.by), query.subject.label, value])
+    end, subject = _end(work), query.subject.label
+    what = f"{_what(work)}{_where(work)}"
     if not rows:
         return ""
-    end = _end(work)
-    what, subject = f"{_what(work)}{_where(work)}", query.subject.label
     if query.by:
-        each = ", ".join(f"`{group.label}`" for group in query.by)
-        head = work.say(
-            f"For each {each}, the `{subject}` with the {end} {what}",
-            f"每个 {each} 中{what}{end}的 `{subject}`",
+        return work.say(
+            f"For each {_by(work)}, the table has the `{subject}` with the {end} {what}.",
+            f"表中是每个 {_by(work)} 中{what}{end}的 `{subject}`。",
         )
-    elif query.limit > 1 and not query.nth:
-        head = work.say(
-            f"The {len(rows)} `{subject}` with the {end} {what}",
-            f"{what}{end}的 {len(rows)} 个 `{subject}`",
+    if query.limit > 1 and not query.nth:
+        return work.say(
+            f"The table has the {query.limit} `{subject}` with the {end} {what}.",
+            f"表中是{what}{end}的 {query.limit} 个 `{subject}`。",
         )
-    else:
-        best = [row[0] for row in rows if row[-1] == rows[0][-1]]
-        named = ", ".join(f"**{name}**" for name in best)
-        head = work.say(
-            f"{named} is the `{subject}` with the {end} {what}: **{number(rows[0][-1])}**.",
-            f"{what}{end}的 `{subject}` 是 {named}：**{number(rows[0][-1])}**。",
-        ).removesuffix(":")
-        return _table(work, text, [*groups, value], head).replace(f"{head}:", head, 1)
-    return _table(work, text, [*groups, value], head)
+    first = rows[query.limit - 1 if query.nth else 0]
+    best = [row[0] for row in rows if row[-1] == first[-1]]
+    named = ", ".join(f"**{name}**" for name in best)
+    return work.say(
+        f"{named} is the `{subject}` with the {end} {what}: **{number(first[-1])}**.",
+        f"{what}{end}的 `{subject}` 是 {named}：**{number(first[-1])}**。",
+    )
+
+
+def _tell_agree(work: Work, text: str) -> str:
+    """The group that is first by its extreme row and by its mean; where these differ, no answer."""
+    query = work.query
+    assert query.subject is not None
+    end = "min" if query.lowest else "max"
+    rows = frame_rows(text, [query.subject.label, end, "mean"])
+    if not rows:
+        return ""
+    best, others = rows[0], [row for row in rows[1:] if row[1] == rows[0][1]]
+    mean = (min if query.lowest else max)(float(row[2]) for row in rows)
+    if float(best[2]) != mean or others:
+        raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
+    side, name = _end(work), listing(query.measures)
+    row, middle = number(best[1]), number(best[2])
+    return work.say(
+        f"**{best[0]}** is the `{query.subject.label}` with the {side} {name}, by its {side} row "
+        f"(**{row}**) and by its mean (**{middle}**){_where(work)}.",
+        f"{name} {side}的 `{query.subject.label}` 是 **{best[0]}**：{side}的一行是 **{row}**，"
+        f"平均值是 **{middle}**{_where(work)}。",
+    )
 
 
 def _tell_correlation(work: Work, text: str) -> str:
@@ -577,61 +580,33 @@ def _tell_correlation(work: Work, text: str) -> str:
     return value and work.say(
         f"The (Pearson) correlation of `{first}` and `{second}` is **{value}**{_where(work)}.",
         f"`{first}` 与 `{second}` 的（皮尔逊）相关系数是 **{value}**{_where(work)}。",
-    ) + _stays(work)
-
-
-def _tell_outliers(work: Work, text: str) -> str:
-    query = work.query
-    assert query.measure is not None
-    rule = RULES[query.rule][int(work.chinese)]
-    value = _one(text)
-    return value and work.say(
-        f"By {rule}, `{query.measure.name}` has **{value}** outliers{_where(work)}. The "
-        f"rows are in `{work.name}`.",
-        f"按{rule}，`{query.measure.name}` 有 **{value}** 个异常值{_where(work)}。这些行在 "
-        f"`{work.name}` 中。",
     )
 
 
-TELLERS: Mapping[str, Callable[[Work, str], str]] = {
-    "number": _tell_number,
-    "count": lambda work, text: (
-        _tell_groups(work, text) if work.query.by else _tell_count(work, text)
-    ),
-    "distinct": _tell_distinct,
-    "values": _tell_values,
-    "duplicates": _tell_duplicates,
-    "missing": _tell_missing,
-    "share": _tell_share,
-    "extreme": _tell_extreme,
-    "rows": _tell_rows,
-    "lookup": _tell_lookup,
-    "head": _tell_head,
-    "best": _tell_best,
-    "groups": _tell_groups,
-    "correlation": _tell_correlation,
-    "outliers": _tell_outliers,
-}
+def _tell_outliers(work: Work, text: str) -> str:
+    rule, column = work.say(*RULES[work.query.rule]), listing(work.query.measures)
+    value = _one(text)
+    return value and work.say(
+        f"By {rule}, {column} has **{value}** outliers{_where(work)}.",
+        f"按{rule}，{column} 有 **{value}** 个异常值{_where(work)}。",
+    )
 
 
-# Tasks with cells of their own.
-
-
-def _columns(work: Work) -> Steps[str]:
+def _columns(work: Work) -> str:
     """The names of the columns, which the look has shown."""
-    yield from ()
-    columns = work.frame.columns
+    frame = work.frame
     return work.say(
-        f"`{work.frame.name}` has **{len(columns)}** columns ({listing(columns)}) and "
-        f"{work.frame.rows:,} rows.",
-        f"`{work.frame.name}` 有 **{len(columns)}** 列（{listing(columns)}）、"
-        f"{work.frame.rows:,} 行。",
+        f"`{frame.name}` has **{len(frame.columns)}** columns ({listing(frame.columns)}) and "
+        f"{frame.rows:,} rows.",
+        f"`{frame.name}` 有 **{len(frame.columns)}** 列（{listing(frame.columns)}）、"
+        f"{frame.rows:,} 行。",
     )
 
 
 def _draw(work: Work) -> Steps[str]:
-    code = chart_code(work.frame.name, work.query, work.name)
-    title = title_of(work.query)
+    query = work.query
+    code = chart_code(work.frame.name, query, work.name)
+    title = title_of(query)
     done = yield from run_code(work.say(f"I draw a plot: {title}.", f"我来画图：{title}。"), code)
     if done.error is not None and done.error.name == "ModuleNotFoundError":
         if not (yield from install("matplotlib", work.tools)):
@@ -642,173 +617,93 @@ def _draw(work: Work) -> Steps[str]:
         done = yield from run_code("With it installed, I draw the plot again.", code)
     if done.error is not None:
         return no_result(work, done.error)
-    query = work.query
-    kind = {
-        "scatter": ("a scatter plot", "散点图"),
-        "line": ("lines", "折线图"),
-        "bar": ("bars", "柱状图"),
-        "hist": ("a histogram", "直方图"),
-        "box": ("a box plot", "箱线图"),
-    }[query.chart][int(work.chinese)]
+    kind = work.say(*CHART_NAMES[query.chart])
     counted = (
-        f" ({_function_words(query.functions[0])[0]})" if query.functions and query.measures else ""
+        f" ({_function(work, query.functions[0])})" if query.functions and query.measures else ""
     )
-    table = " " + _table_stays(work) if query.chart in ("bar", "line") else ""
-    return work.say(
-        f"The plot shows {title}{counted} as {kind}{_where(work)}.{table}",
-        f"图中用{kind}展示 {title}{counted}{_where(work)}。{table}",
+    told = work.say(
+        f"The plot shows {title}{counted} as {kind}{_where(work)}.",
+        f"图中用{kind}展示 {title}{counted}{_where(work)}。",
     )
+    return told + (_stays(work) if query.chart in ("bar", "line") and query.by else "")
 
 
-def _describe(work: Work) -> Steps[str]:
-    """Sum the table up in one cell, and say what it holds column by column."""
+def _tell_describe(work: Work, text: str) -> str:
+    """What the table holds, column by column; the ranges of numbers are in its own table."""
     frame = work.frame
-    if work.query.measures and all(c.reads_as == "number" for c in work.query.measures):
-        return (yield from _describe_numbers(work))
-    columns = work.query.measures or frame.columns
-    numbers = [c for c in columns if c.reads_as == "number"]
-    lines = []
-    if numbers:
-        names = ", ".join(quoted(c.name) for c in numbers)
-        lines.append(f'{work.name} = {frame.name}[[{names}]].agg(["min", "median", "max"]).T')
-    lines += [
-        f'print("{c.name}:", {pick(frame.name, c)}.min(), "to", {pick(frame.name, c)}.max())'
-        for c in columns
-        if c.reads_as == "date"
-    ]
-    lines += [f"print({work.name}.to_string())"] if numbers else []
-    text = ""
-    if lines:
-        done = yield from run_code(
-            work.say(f"I sum up `{frame.name}`.", f"我来概括 `{frame.name}`。"), "\n".join(lines)
-        )
-        if done.error is not None:
-            return no_result(work, done.error)
-        text = done.text
-    gaps = sum(column.missing for column in columns)
-    ranges = series(text, [str(c.name) for c in numbers])
-    rows = [
-        [f"`{c.name}`", c.reads_as, f"{c.missing:,}", _holds(work, c, text, ranges)]
-        for c in columns[:SHOWN_COLUMNS]
-    ]
+    if work.query.measures:
+        named = listing(work.query.measures)
+        return work.say(f"The table sums up {named}.", f"表中是 {named} 的概括。")
+    gaps = sum(column.missing for column in frame.columns)
     head = work.say(
         f"`{frame.name}` has **{frame.rows:,} rows** and **{len(frame.columns)} columns**; "
         f"{gaps:,} values are missing.",
         f"`{frame.name}` 有 **{frame.rows:,} 行**、**{len(frame.columns)} 列**；缺失 "
         f"{gaps:,} 个值。",
     )
-    header = (
-        ["column", "type", "missing", "holds"]
-        if not work.chinese
-        else ["列", "类型", "缺失", "内容"]
-    )
-    cut = work.say(
-        f"\n\nOnly the first {SHOWN_COLUMNS} columns are shown.",
-        f"\n\n只显示前 {SHOWN_COLUMNS} 列。",
-    )
-    return f"{head}\n\n{markdown_table(header, rows)}{cut if len(columns) > SHOWN_COLUMNS else ''}"
+    lines = [f"- `{c.name}`: {_holds(work, c)}" for c in frame.columns[:SHOWN_COLUMNS]]
+    return "\n".join([head, "", *lines, "", ""])
 
 
-def _describe_numbers(work: Work) -> Steps[str]:
-    names = ", ".join(quoted(c.name) for c in work.query.measures)
-    code = (
-        f"{work.name} = {work.frame.name}[[{names}]].describe().T\nprint({work.name}.to_string())"
-    )
-    done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
-    found = series(done.text, [str(c.name) for c in work.query.measures])
-    header = ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
-    rows = [[f"`{name}`", *map(number, values.split())] for name, values in found.items()]
-    if done.error is not None or any(len(row) != len(header) + 1 for row in rows) or not rows:
-        return no_result(work, done.error)
-    column = work.say("column", "列")
-    return f"{markdown_table([column, *header], rows)}\n\n{_table_stays(work)}"
+def _holds(work: Work, column: Column) -> str:
+    kinds = {"number": ("numbers", "数值"), "date": ("dates", "日期"), "text": ("text", "文本")}
+    parts = [work.say(*kinds[column.reads_as])]
+    if column.is_key:
+        parts.append(work.say("all different", "各不相同"))
+    elif column.reads_as == "text" and column.counts:
+        few = ", ".join(column.examples[:4])
+        parts.append(few if column.is_whole and len(column.counts) < 5 else f"{few}, …")
+    if column.missing:
+        parts.append(work.say(f"{column.missing:,} missing", f"缺失 {column.missing:,}"))
+    return "; ".join(parts)
 
 
-def _holds(work: Work, column: Column, text: str, ranges: Mapping[str, str]) -> str:
-    found = ranges.get(str(column.name), "").split()
-    if column.reads_as == "number" and len(found) == 3:
-        low, middle, high = map(number, found)
-        return work.say(f"{low} to {high}, median {middle}", f"{low} 到 {high}，中位数 {middle}")
-    if column.reads_as == "date" and (reach := labelled(text, str(column.name))):
-        return reach.replace(" 00:00:00", "")
-    examples = ", ".join(column.examples[:3])
-    values = work.say(f"{column.unique:,} values", f"{column.unique:,} 个值")
-    return (
-        f"{values}, {work.say('such as', '例如')} {examples}"
-        if examples
-        else work.say("nothing", "无")
-    )
-
-
-FILL_WORD = "unknown"
-
-
-def _clean(work: Work) -> Steps[str]:
-    """Clean a copy of the table, and say what was done to which column."""
-    frame, name = work.frame, work.name
+def _tell_clean(work: Work, text: str) -> str:
+    frame, name, left = work.frame, work.name, scalars(text)
     gaps = [column for column in frame.columns if column.missing]
-    lines = [f"{name} = {frame.name}.copy()"]
-    for column in gaps:
-        place = pick(name, column)
-        if column.reads_as == "number":
-            lines.append(f"{place} = {place}.fillna({place}.median())")
-        elif column.reads_as == "text":
-            as_text = ".astype(object)" if column.dtype in ("category", "bool", "boolean") else ""
-            lines.append(f"{place} = {place}{as_text}.fillna({quoted(FILL_WORD)})")
-    if dates := [quoted(c.name) for c in gaps if c.reads_as == "date"]:
-        lines.append(f"{name} = {name}.dropna(subset=[{', '.join(dates)}])")
-    lines.append(f"print({name}.isna().sum().sum())\nprint(len({name}))\n{name}.head()")
-    done: Done = yield from run_code(
-        work.say(f"I clean a copy, `{name}`.", f"我来清理一份副本 `{name}`。"), "\n".join(lines)
-    )
-    left = scalars(done.text)
-    if done.error is not None or len(left) < 2:
-        return no_result(work, done.error)
+    if len(left) < 2:
+        return ""
     if not gaps:
         return work.say(
             f"Nothing is missing in `{frame.name}`; `{name}` is a copy of it.",
             f"`{frame.name}` 没有缺失值；`{name}` 是它的副本。",
         )
-    rows = [[f"`{c.name}`", f"{c.missing:,}", _how(work, c)] for c in gaps]
+    how = {
+        "number": ("filled with the median", "用中位数填充"),
+        "date": ("rows dropped", "删除行"),
+        "text": ("filled with 'unknown'", "用 'unknown' 填充"),
+    }
+    lines = [
+        f"- `{c.name}`: {c.missing:,} {work.say('missing', '缺失')}, {work.say(*how[c.reads_as])}"
+        for c in gaps
+    ]
     head = work.say(
         f"`{name}` is the cleaned table: {number(left[1])} of {frame.rows:,} rows, "
-        f"{number(left[0])} values missing. "
-        f"`{frame.name}` keeps its gaps.",
-        f"`{name}` 是清理后的表：{number(left[1])}/{frame.rows:,} 行，缺失 "
-        f"{number(left[0])} 个值。`{frame.name}` 保持不变。",
+        f"{number(left[0])} values missing. `{frame.name}` keeps its gaps.",
+        f"`{name}` 是清理后的表：{number(left[1])}/{frame.rows:,} 行，缺失 {number(left[0])} 个值。"
+        f"`{frame.name}` 保持不变。",
     )
-    return f"{head}\n\n{markdown_table(['column', 'missing before', 'what I did'], rows)}"
+    return "\n".join([head, "", *lines, "", ""])
 
 
-def _how(work: Work, column: Column) -> str:
-    if column.reads_as == "number":
-        return work.say("filled with the median", "用中位数填充")
-    if column.reads_as == "date":
-        return work.say("rows dropped", "删除行")
-    return work.say(f"filled with {FILL_WORD!r}", f"用 {FILL_WORD!r} 填充")
-
-
-OWN_CELLS: Mapping[str, Callable[[Work], Steps[str]]] = {
-    "columns": _columns,
-    "chart": _draw,
-    "describe": _describe,
-    "clean": _clean,
+TELLERS: Mapping[str, Callable[[Work, str], str]] = {
+    "number": _tell_number,
+    "count": _tell_count,
+    "distinct": _tell_distinct,
+    "values": _tell_values,
+    "duplicates": _tell_duplicates,
+    "missing": _tell_missing,
+    "share": _tell_share,
+    "extreme": _tell_extreme,
+    "rows": _tell_rows,
+    "lookup": _tell_lookup,
+    "head": _tell_head,
+    "sorted": _tell_sorted,
+    "best": _tell_best,
+    "agree": _tell_agree,
+    "groups": _tell_groups,
+    "correlation": _tell_correlation,
+    "outliers": _tell_outliers,
+    "describe": _tell_describe,
+    "clean": _tell_clean,
 }
-
-
-def result_name(query: Query, frame: TableColumns) -> str:
-    """A variable name that says what is found."""
-    if query.task == "clean":
-        return f"{frame.name}_clean"
-    if query.task == "describe":
-        return identifier(f"{frame.name}_summary")
-    if query.task not in ("groups", "best", "chart"):
-        return "result"
-    groups = [*([query.subject] if query.subject else []), *query.by]
-    parts = [
-        str(query.measure.name) if query.measure else "count",
-        *(["by", *(g.label for g in groups)] if groups else []),
-    ]
-    name = identifier("_".join(parts), "result")
-    name = name if name.isascii() and len(name) <= 40 else "result"
-    return f"{name}_table" if name == frame.name else name

@@ -8,18 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cellwright.demo.columns import Column, cleaning_code, date_format
-from cellwright.demo.grammar import Filter, Group, Query
+from cellwright.demo.columns import Column, TableColumns, cleaning_code, date_format
+from cellwright.demo.query import Filter, Group, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
 DATE_PARTS = {
+    "year": "year",
     "month_of_year": "month",
     "quarter_of_year": "quarter",
     "day_of_week": "dayofweek",
-    "weekend": "dayofweek",
 }
 SHOWN_ROWS = 30
-SHOWN_COLUMNS = 4
+SHOWN_VALUES = 12
 BAR_LIMIT = 20
 READERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "tsv": ("read_csv", {"sep": "\t"}),
@@ -62,39 +62,32 @@ def reader_of(path: str) -> tuple[str, dict[str, Any]]:
 def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
     """Read a file into a variable and look at it."""
     arguments = ", ".join([quoted(path), *(f"{k}={quoted(v)}" for k, v in options.items())])
-    return (
-        f"import pandas as pd\n\n{name} = pd.{reader_of(path)[0]}({arguments})\n{look_code(name)}"
-    )
+    return f"import pandas as pd\n\n{name} = pd.{reader_of(path)[0]}({arguments})"
 
 
-def look_code(name: str, shown: int = 12) -> str:
-    """Print each column's type, gaps and first different values, and leave no name behind."""
+def look_code(name: str, as_text: str = "") -> str:
+    """Show a table's columns, the most frequent values of those that are no measurements, and rows.
+
+    Args:
+        name: The table.
+        as_text: ``.astype(str)`` where values cannot be counted as they are.
+    """
     return f"""\
-print(len({name}), "rows,", len({name}.columns), "columns")
-print(
-    *(
-        f"{{name!r}}: {{column.dtype}}, {{column.isna().sum()}} missing, "
-        f"{{len(values)}} different\\n    {{[value[:40] for value in values[:{shown}]]}}"
-        for name, column in {name}.items()
-        for values in [column.dropna().astype(str).unique()]
-    ),
-    sep="\\n",
-)
+{name}.info()
+for column in {name}.select_dtypes(exclude=["float", "datetime", "datetimetz"]):
+    print(column, {name}[column]{as_text}.value_counts().head({SHOWN_VALUES}).to_dict())
 {name}.head()"""
 
 
-def find_code(name: str, columns: Sequence[Column], words: str) -> str:
-    """Print which values of columns are among some words."""
-    return f"""\
-words = {quoted(words.lower())}
-print(
-    *(
-        f"{{name!r}}: "
-        f"{{[v for v in {name}[name].dropna().astype(str).unique() if v.lower() in words]}}"
-        for name in [{", ".join(quoted(column.name) for column in columns)}]
-    ),
-    sep="\\n",
-)"""
+def find_code(name: str, columns: Sequence[Column], words: Sequence[str]) -> str:
+    """Show which values of columns hold one of some words."""
+    pattern = quoted("|".join(map(re.escape, words)))
+    lines = []
+    for column in columns:
+        place = pick(name, column)
+        holds = f"{place}.str.contains({pattern}, case=False, na=False)"
+        lines.append(f"print({quoted(column.name)}, {place}[{holds}].unique().tolist())")
+    return "\n".join(lines)
 
 
 def dates_code(name: str, columns: Iterable[Column], second: str | None = None) -> str:
@@ -163,68 +156,104 @@ def _unread(place: str, raw: str, column: Column) -> str:
 # Rows.
 
 
+def plain(value: Any) -> str:
+    """A value as code; whole numbers without a point."""
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return quoted(value)
+
+
 def condition(frame: str, chosen: Filter) -> str:
-    """The code of one comparison."""
-    place, value = pick(frame, chosen.column), chosen.value
+    """The code of one condition."""
+    place, value, sign = pick(frame, chosen.column), chosen.value, chosen.sign
+    some = f" & {place}.notna()" if chosen.column.missing else ""
+    if sign in ("missing", "present"):
+        return f"{place}.{'isna' if sign == 'missing' else 'notna'}()"
     if chosen.column.reads_as == "date":
-        return _date_condition(place, chosen)
-    if chosen.sign == "between":
-        return f"{place}.between({value[0]}, {value[1]})"
-    if chosen.sign in ("in", "not in"):
-        values = ", ".join(map(quoted, value))
-        is_in = f"{place}.isin([{values}])"
-        return is_in if chosen.sign == "in" else f"{place}.notna() & ~{is_in}"
-    if isinstance(value, bool):
-        return f"{place}.eq({value != (chosen.sign == '!=')})"
-    sign = "==" if chosen.sign in ("=", "year") else chosen.sign
-    if sign == "!=":
-        return f"{place}.notna() & ({place} != {quoted(value)})"
-    return f"({place} {sign} {quoted(value)})"
-
-
-def _date_condition(place: str, chosen: Filter) -> str:
-    value, sign = chosen.value, chosen.sign
-    if sign in DATE_PARTS:
-        return f"({place}.dt.{DATE_PARTS[sign]} {'>= 5' if value == 'weekend' else f'== {value}'})"
+        return _date_condition(place, sign, value)
     if sign == "between":
-        return f"{place}.dt.year.between({value[0]}, {value[1]})"
-    if isinstance(value, int):
-        return f"({place}.dt.year {'==' if sign in ('year', '=', '==') else sign} {value})"
-    if sign == "month" or value.count("-") == 1:
-        year, month = map(int, value.split("-")[:2])
-        text = f"{year}-{month:02}"
-        return f'({place}.dt.strftime("%Y-%m") {"==" if sign == "month" else sign} "{text}")'
-    return f'({place}.dt.normalize() {"==" if sign == "day" else sign} "{value}")'
+        return f"{place}.between({plain(value[0])}, {plain(value[1])})"
+    if sign in ("in", "not in"):
+        found = f"{place}.isin([{', '.join(map(quoted, value))}])"
+        return found if sign == "in" else f"~{found}{some}"
+    if isinstance(value, bool):
+        return f"{place}.eq({value != (sign == '!=')})"
+    return f"({place} {sign} {plain(value)}){some if sign == '!=' else ''}"
+
+
+def _date_condition(place: str, sign: str, value: Any) -> str:
+    part, _, compare = sign.partition(" ")
+    compare = compare or "=="
+    if part == "quarter":
+        year, quarter = value.split("Q")
+        return f"({place}.dt.year == {year}) & ({place}.dt.quarter == {quarter})"
+    if value == "weekend":
+        return f"({place}.dt.dayofweek >= 5)"
+    if part in DATE_PARTS:
+        return f"({place}.dt.{DATE_PARTS[part]} {compare} {value})"
+    if part == "month":
+        return f'({place}.dt.strftime("%Y-%m") {compare} "{value}")'
+    return f'({place}.dt.normalize() {compare} "{value}")'
+
+
+def conditions(frame: str, filters: Sequence[Filter]) -> list[str]:
+    """The code of several conditions, each safe beside an ``&``."""
+    found = [condition(frame, each) for each in filters]
+    if len(found) == 1:
+        only = found[0]
+        return [only[1:-1] if only.startswith("(") and ") " not in only else only]
+    return [f"({c})" if ") & " in c and not c.startswith("((") else c for c in found]
 
 
 def rows_of(frame: str, filters: Sequence[Filter], name: str = "picked") -> tuple[str, str]:
     """The name of the rows that count, and the line that picks them."""
     if not filters:
         return frame, ""
-    conditions = [condition(frame, each) for each in filters]
-    if len(conditions) == 1:
-        only = conditions[0]
-        return name, f"{name} = {frame}[{only[1:-1] if only.startswith('(') else only}]\n"
-    joined = "\n    & ".join(f"({c})" if "& (" in c else c for c in conditions)
+    found = conditions(frame, filters)
+    if len(found) == 1:
+        return name, f"{name} = {frame}[{found[0]}]\n"
+    joined = "\n    & ".join(found)
     return name, f"{name} = {frame}[\n    {joined}\n]\n"
 
 
 # Cells, by task.
 
 
-def query_code(frame: str, query: Query, result: str) -> str:
-    """The cell that answers a question and leaves what it finds in ``result``."""
-    rows, first = rows_of(frame, query.filters if query.task != "share" else query.base)
+def query_code(frame: str, query: Query, result: str, shown: Sequence[Column]) -> str:
+    """The cell that answers a question.
+
+    Args:
+        frame: The table.
+        query: The question.
+        result: The variable for what is found.
+        shown: Columns to show where whole rows are found.
+    """
+    rows, first = rows_of(frame, query.base if query.task == "share" else query.filters)
     rows, dated = _with_buckets(rows, [*query.by, *([query.subject] if query.subject else [])])
-    return first + dated + WRITERS[query.task](rows, query, result)
+    code = first + dated + WRITERS[query.task](rows, query, result)
+    if query.task in ("extreme", "rows", "sorted"):
+        names = ", ".join(quoted(column.name) for column in shown)
+        return f"{code}\n{result}[[{names}]].head({SHOWN_ROWS})"
+    return code
+
+
+def unique_code(frame: str, query: Query) -> str:
+    """Whether each value of the subject has one row only."""
+    assert query.subject is not None
+    rows, first = rows_of(frame, query.filters)
+    return f"{first}{pick(rows, query.subject.column)}.is_unique"
 
 
 def _number(rows: str, query: Query, result: str) -> str:
     if len(query.measures) * len(query.functions) == 1:
         code = f"{pick(rows, query.measures[0])}.{called(query.functions[0])}"
         return f"{result} = {code}\nprint({result})"
-    names = ", ".join(quoted(column.name) for column in query.measures)
     functions = ", ".join(map(quoted, query.functions))
+    if len(query.measures) == 1 and not any("(" in f for f in query.functions):
+        return f"{result} = {pick(rows, query.measures[0])}.agg([{functions}])\n{result}"
+    if any("(" in f for f in query.functions):
+        raise UnclearError(list(query.functions), "one_function")
+    names = ", ".join(quoted(column.name) for column in query.measures)
     return f"{result} = {rows}[[{names}]].agg([{functions}])\n{result}"
 
 
@@ -240,18 +269,16 @@ def _count(rows: str, query: Query, result: str) -> str:
 
 
 def _distinct(rows: str, query: Query, result: str) -> str:
+    column = query.measures[0]
     if query.by:
-        grouped = f"{_grouped(rows, query.by)}[{quoted(query.measures[0].name)}]"
+        grouped = f"{_grouped(rows, query.by)}[{quoted(column.name)}]"
         return f"{result} = {grouped}.nunique().reset_index()\n{result}"
-    if query.subject:
-        return f"{result} = {rows}[{_key(query.subject)}].nunique()\nprint({result})"
-    place = pick(rows, query.measures[0])
-    shown = f"print({place}.value_counts().head({SHOWN_ROWS}).index.tolist())"
-    return f"{result} = {place}.nunique()\nprint({result})\n{shown}"
+    return f"{result} = {pick(rows, column)}.nunique()\nprint({result})"
 
 
 def _values(rows: str, query: Query, result: str) -> str:
-    return f"{result} = {pick(rows, query.measures[0])}.value_counts().reset_index()\n{result}"
+    counted = f"{pick(rows, query.measures[0])}.value_counts().reset_index()"
+    return f"{result} = {counted}\nprint(len({result}))\n{result}"
 
 
 def _duplicates(rows: str, query: Query, result: str) -> str:
@@ -259,23 +286,19 @@ def _duplicates(rows: str, query: Query, result: str) -> str:
 
 
 def _missing(rows: str, query: Query, result: str) -> str:
+    if query.rule == "rows":
+        return (
+            f"{result} = {rows}[{rows}.isna().any(axis=1)]\nprint(len({result}))\n{result}.head()"
+        )
     names = ", ".join(quoted(column.name) for column in query.measures)
     gaps = f"{rows}[[{names}]].isna()" if names else f"{rows}.isna()"
     if len(query.measures) == 1:
         gaps = f"{pick(rows, query.measures[0])}.isna()"
     share = query.rule == "share"
-    if query.chart == "by_column" or len(query.measures) > 1:
-        counted = f"{gaps}.mean() * 100" if share else f"{gaps}.sum()"
-        counted = f"({counted})" if share else counted
-        return f"{result} = {counted}.sort_values(ascending=False)\nprint({result}.to_string())"
-    if query.chart == "rows":
-        gaps = f"{gaps}.any(axis=1)"
-    whole = not names and query.chart != "rows"
-    if share:
-        end = ".mean().mean() * 100" if whole else ".mean() * 100"
-    else:
-        end = ".sum().sum()" if whole else ".sum()"
-    return f"{result} = {gaps}{end}\nprint({result})"
+    counted = f"{gaps}.mean() * 100" if share else f"{gaps}.sum()"
+    if len(query.measures) == 1:
+        return f"{result} = {counted}\nprint({result})"
+    return f"{result} = {f'({counted})' if share else counted}\n{result}"
 
 
 def _share(rows: str, query: Query, result: str) -> str:
@@ -283,33 +306,30 @@ def _share(rows: str, query: Query, result: str) -> str:
     measure = query.measure
     if not query.filters:
         if measure is None:
-            keys = _keys(query.by)
             code = (
-                f"{rows}.value_counts({keys}, normalize=True, "
-                'dropna=False).mul(100).rename("percent").reset_index()'
+                f"{rows}.value_counts({_keys(query.by)}, normalize=True, dropna=False)"
+                '.mul(100).rename("percent").reset_index()'
             )
         else:
             sums = f"{_grouped(rows, query.by)}[{quoted(measure.name)}].sum()"
             code = f'({sums} / {pick(rows, measure)}.sum() * 100).rename("percent").reset_index()'
         return f"{result} = {code}\n{result}"
-    mask = " & ".join(
-        f"({c})" if "& (" in c else c for c in (condition(rows, f) for f in query.filters)
-    )
-    first = f"matches = {mask}\n"
+    first = f"matches = {' & '.join(conditions(rows, query.filters))}\n"
     if measure is not None:
+        if query.by:
+            raise UnclearError([g.label for g in query.by])
         return (
             first + f"{result} = {rows}.loc[matches, {quoted(measure.name)}].sum() / "
             f"{pick(rows, measure)}.sum() * 100\nprint({result})"
         )
     if query.by:
-        return (
-            first
-            + f"{result} = matches.groupby({_arrays(rows, query.by)}).mean().mul(100)"
-            + f'.rename("percent").reset_index()\n{result}'
-        )
+        keys = [f"{rows}[{_key(group)}]" for group in query.by]
+        grouped = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+        code = f'matches.groupby({grouped}).mean().mul(100).rename("percent").reset_index()'
+        return f"{first}{result} = {code}\n{result}"
     return (
-        first + f'{result} = matches.mean() * 100\nprint(matches.sum(), "of", '
-        f"len(matches))\nprint({result})"
+        f'{first}{result} = matches.mean() * 100\nprint(matches.sum(), "of", len(matches))\n'
+        f"print({result})"
     )
 
 
@@ -322,24 +342,40 @@ def _extreme(rows: str, query: Query, result: str) -> str:
     return f'{result} = {rows}.{method}({query.limit}, {quoted(query.measure.name)}, keep="all")'
 
 
-def shown_code(result: str, columns: Sequence[Column]) -> str:
-    """Show some columns of a result."""
-    names = ", ".join(quoted(column.name) for column in columns)
-    return f"print({result}[[{names}]].head({SHOWN_ROWS}).to_string())"
+def _agree(rows: str, query: Query, result: str) -> str:
+    assert query.measure is not None
+    assert query.subject is not None
+    end = "min" if query.lowest else "max"
+    chain = [
+        f"{_grouped(rows, [query.subject])}[{quoted(query.measure.name)}]",
+        f'.agg([{quoted(end)}, "mean"])',
+        f".sort_values({quoted(end)}, ascending={query.lowest})",
+        ".reset_index()",
+    ]
+    return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
 
 
 def _rows(rows: str, query: Query, result: str) -> str:
-    return f"{result} = {rows}.copy()\nprint(len({result}))"
+    return f"{result} = {rows}\nprint(len({result}))"
 
 
 def _lookup(rows: str, query: Query, result: str) -> str:
-    names = ", ".join(quoted(column.name) for column in query.measures)
-    shown = f"print({result}.head({SHOWN_ROWS}).to_string())"
-    return f"{result} = {rows}[[{names}]]\nprint(len({result}))\n{shown}"
+    filtered = [f.column for f in query.filters if f.sign == "in"]
+    columns = list(dict.fromkeys([*filtered, *query.measures]))
+    names = ", ".join(quoted(column.name) for column in columns)
+    return f"{result} = {rows}[[{names}]]\n{result}"
 
 
 def _head(rows: str, query: Query, result: str) -> str:
-    return f"{result} = {rows}.{'tail' if query.lowest else 'head'}({query.limit})"
+    return f"{result} = {rows}.{'tail' if query.lowest else 'head'}({query.limit})\n{result}"
+
+
+def _sorted(rows: str, query: Query, result: str) -> str:
+    low = query.order == "low"
+    return (
+        f"{result} = {rows}.sort_values({quoted(query.measures[0].name)}, ascending={low}, "
+        "ignore_index=True)"
+    )
 
 
 def _best(rows: str, query: Query, result: str) -> str:
@@ -358,19 +394,23 @@ def _best(rows: str, query: Query, result: str) -> str:
             f".head({query.limit})",
             f".sort_values([{order}], ascending=[{ways}], ignore_index=True)",
         ]
-    elif query.limit > 1:
-        chain.append(f".iloc[[{query.limit - 1}]]" if query.nth else f".head({query.limit})")
-    return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
+    elif query.limit > 1 and not query.nth:
+        chain.append(f".head({query.limit})")
+    return f"{_chained(result, chain)}\n{result}.head({max(10, query.limit)})"
 
 
 def _groups(rows: str, query: Query, result: str) -> str:
     chain = _summed(rows, query, query.by)
     in_order = any(g.bucket or g.column.reads_as != "text" for g in query.by) or len(query.by) > 1
-    if not in_order and len(query.measures) < 2 and len(query.functions) < 2:
+    single = len(query.measures) < 2 and len(query.functions) < 2
+    if single and (query.order or not in_order):
+        low = query.order == "low"
         chain.append(
-            f".sort_values({quoted(_value_name(query))}, ascending=False, ignore_index=True)"
+            f".sort_values({quoted(_value_name(query))}, ascending={low}, ignore_index=True)"
         )
-    return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
+    elif query.order:
+        raise UnclearError([query.order], "one_function")
+    return f"{_chained(result, chain)}\n{result}"
 
 
 def _correlation(rows: str, query: Query, result: str) -> str:
@@ -404,6 +444,8 @@ WRITERS: Mapping[str, Callable[[str, Query, str], str]] = {
     "extreme": _extreme,
     "rows": _rows,
     "lookup": _lookup,
+    "agree": _agree,
+    "sorted": _sorted,
     "head": _head,
     "best": _best,
     "groups": _groups,
@@ -421,11 +463,6 @@ def _keys(groups: Sequence[Group]) -> str:
     return keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
 
 
-def _arrays(rows: str, groups: Sequence[Group]) -> str:
-    places = [f"{rows}[{_key(group)}]" for group in groups]
-    return places[0] if len(places) == 1 else f"[{', '.join(places)}]"
-
-
 def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
     """The name of the rows with dates cut to units of time, and the line that cuts them."""
     cut = []
@@ -435,6 +472,8 @@ def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
             cut.append(f"weekday={place}.day_name()")
         elif group.bucket == "hour_of_day":
             cut.append(f"hour_of_day={place}.hour")
+        elif group.bucket == "month_of_year":
+            cut.append(f"month_of_year={place}.month")
         elif group.bucket:
             cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
     return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
@@ -478,6 +517,32 @@ def _chained(result: str, chain: Sequence[str]) -> str:
     if len("".join(chain)) < 70:
         return f"{result} = {''.join(chain)}"
     return "\n".join([f"{result} = (", *(f"    {line}" for line in chain), ")"])
+
+
+def describe_code(frame: TableColumns, query: Query, result: str) -> str:
+    """Sum up the table, or some of its columns."""
+    names = ", ".join(quoted(column.name) for column in query.measures)
+    place = f"{frame.name}[[{names}]]" if names else frame.name
+    only = "" if names or frame.of_kind("number") or frame.of_kind("date") else 'include="all"'
+    return f"{result} = {place}.describe({only})\n{result}"
+
+
+def clean_code(frame: TableColumns, query: Query, result: str) -> str:
+    """Fill the gaps of a copy."""
+    gaps = [column for column in frame.columns if column.missing]
+    lines = [f"{result} = {frame.name}.copy()"]
+    for column in gaps:
+        place = pick(result, column)
+        if column.reads_as == "number":
+            lines.append(f"{place} = {place}.fillna({place}.median())")
+        elif column.reads_as == "text":
+            as_text = ".astype(object)" if column.dtype in ("category", "bool", "boolean") else ""
+            lines.append(f'{place} = {place}{as_text}.fillna("unknown")')
+    if dates := [quoted(c.name) for c in gaps if c.reads_as == "date"]:
+        lines.append(f"{result} = {result}.dropna(subset=[{', '.join(dates)}])")
+    return "\n".join(
+        [*lines, f"print({result}.isna().sum().sum())", f"print(len({result}))", f"{result}.head()"]
+    )
 
 
 # Charts: a title, named axes, nothing else.
@@ -581,7 +646,7 @@ def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     titles = _titles(query, words(x.label), _value_title(query))
     if len(query.by) == 2:
         return _table(rows, query, result), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
-    many = x.column.unique > BAR_LIMIT and not x.bucket
+    many = x.column.reads_as == "text" and not x.column.is_whole
     drawn = f"{result}.nlargest({BAR_LIMIT}, {value})" if many else result
     return _table(rows, query, result), [
         f"{drawn}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)",

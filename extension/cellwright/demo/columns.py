@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ DATE_FORMATS = (
     "%d %b %Y",
     "%d %B %Y",
     "%b %d, %Y",
+    "%b %d %Y",
     "%B %d, %Y",
     "%d-%b-%Y",
     "%Y-%m",
@@ -43,22 +44,22 @@ MISSING_WORDS = frozenset(
 SYMBOLS = re.compile(r"[$€£¥%\s]")
 ADDITIVE = re.compile(
     r"revenue|sales|turnover|amount|profit|units|quantity|qty|orders|visits|passengers|count\b"
-    r"|收入|营收|销售|金额|数量|利润|销量|订单",
+    r"|precipitation|rainfall|kwh|votes|downloads|收入|营收|销售|金额|数量|利润|销量|订单|降水",
     re.I,
 )
-NO_FLAGS = frozenset(["sex", "gender", "target", "class", "label", "type", "group", "month", "day"])
-IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|号$", re.I)
-
-FLAGS = (
-    {"0", "1"},
-    {"0.0", "1.0"},
-    {"true", "false"},
-    {"yes", "no"},
-    {"y", "n"},
-    {"是", "否"},
-    {"有", "无"},
+YEAR = re.compile(r"year|年份|年度|(?:^|_| )yr(?:$|_| )", re.I)
+IDENTIFIER = re.compile(
+    r"(?:^|_| )(?:id|key|no|nr|number|code|index|postal|zip)(?:$|_| )|^unnamed|号$|编码$", re.I
 )
-YES = frozenset(["yes", "y", "是", "有"])
+FLAGS = (
+    ("1", "0"),
+    ("1.0", "0.0"),
+    ("true", "false"),
+    ("yes", "no"),
+    ("y", "n"),
+    ("是", "否"),
+    ("有", "无"),
+)
 NumberStyle = Literal["plain", "symbols", "comma"]
 """How numbers are written: with thousands commas at most, with signs, with a decimal comma."""
 
@@ -71,8 +72,10 @@ class Column:
     """The label as pandas has it, mostly text."""
     dtype: str
     missing: int = 0
-    unique: int = 0
-    examples: tuple[str, ...] = ()
+    counts: Mapping[Any, int] = field(default_factory=dict, hash=False)
+    """How often each of its most frequent values occurs."""
+    rows: int = 0
+    """How many rows the table has."""
 
     @property
     def kind(self) -> Literal["number", "date", "text"]:
@@ -82,9 +85,14 @@ class Column:
         return "date" if self.dtype.startswith(("datetime64", "timestamp")) else "text"
 
     @property
+    def examples(self) -> tuple[str, ...]:
+        """Some of its values, as text."""
+        return tuple(map(str, self.counts))
+
+    @property
     def first(self) -> tuple[str, ...]:
         """The values by which it is judged; others may be odd."""
-        return self.examples[:3]
+        return tuple(text for text in self.examples if not is_missing_word(text))[:3]
 
     @property
     def reads_as(self) -> Literal["number", "date", "text"]:
@@ -101,38 +109,53 @@ class Column:
         return self.reads_as != self.kind
 
     @property
+    def is_whole(self) -> bool:
+        """Whether ``counts`` has every value."""
+        return bool(self.counts) and sum(self.counts.values()) >= self.rows - self.missing
+
+    @property
+    def is_key(self) -> bool:
+        """Whether hardly any value occurs twice, so that it names rows."""
+        return max(self.counts.values(), default=2) == 1
+
+    @property
     def is_identifier(self) -> bool:
         """Whether it names rows instead of measuring something."""
         return bool(IDENTIFIER.search(str(self.name)))
 
     @property
     def is_additive(self) -> bool:
-        """Whether the best of its groups is the one with the largest sum."""
+        """Whether its sum is what is usually meant."""
         return bool(ADDITIVE.search(str(self.name)))
 
     @property
-    def values(self) -> tuple[str, ...]:
-        """Values that a question may name."""
-        return self.examples if self.reads_as == "text" else ()
+    def is_year(self) -> bool:
+        """Whether it is a number that names years."""
+        return self.reads_as == "number" and bool(YEAR.search(str(self.name)))
 
     @property
-    def is_flag(self) -> bool:
-        """Whether it says yes or no of each row."""
-        shown = {text.lower() for text in self.examples}
-        if str(self.name).lower() in NO_FLAGS or len(shown) > 2 or self.unique > 2:
-            return False
-        return any(shown <= pair and shown for pair in FLAGS)
+    def has_time(self) -> bool:
+        """Whether its dates have, or may have, a time of day."""
+        return not self.counts or any(":" in text for text in self.first)
 
     @property
-    def flag_values(self) -> tuple[Any, Any]:
-        """Its values for yes and for no."""
-        if self.reads_as == "number":
-            return 1, 0
-        shown = {text.lower(): text for text in self.examples}
-        if shown.keys() <= {"true", "false"}:
-            return True, False
-        yes = next((shown[text] for text in shown if text in YES), "Yes")
-        return yes, next((shown[text] for text in shown if text not in YES), "No")
+    def flags(self) -> tuple[Any, Any] | None:
+        """Its values for yes and for no, where it has only these."""
+        if not self.is_whole or len(self.counts) > 2:
+            return None
+        shown = {str(value).lower(): value for value in self.counts}
+        for yes, no in FLAGS:
+            if shown.keys() <= {yes, no}:
+                return shown.get(yes, _like(yes, shown)), shown.get(no, _like(no, shown))
+        return None
+
+
+def _like(word: str, shown: Mapping[str, Any]) -> Any:
+    """A flag that does not occur, written as the other is."""
+    other = next(iter(shown.values()), "")
+    if isinstance(other, (bool, int, float)):
+        return type(other)(word in ("1", "true", "1.0"))
+    return word.capitalize() if other[:1].isupper() else word
 
 
 @dataclass(frozen=True)
@@ -143,6 +166,8 @@ class TableColumns:
     """The variable."""
     rows: int
     columns: tuple[Column, ...]
+    path: str = ""
+    """The file it was read from."""
 
     def of_kind(self, kind: str) -> tuple[Column, ...]:
         """Columns that hold ``kind``, or will once read."""

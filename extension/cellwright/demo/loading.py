@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from cellwright.demo.cells import (
     look_code,
     missing_code,
     numbers_code,
+    pick,
     quoted,
     reader_of,
 )
@@ -24,15 +25,16 @@ from cellwright.demo.sources import Source
 from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
 from cellwright.demo.transcript import (
     CellFailure,
-    column_lines,
+    DemoExchange,
     failure,
     labelled,
     list_lines,
     listed,
+    literal,
     series,
-    shape_of,
+    table_info,
+    value_counts,
 )
-from cellwright.demo.words import same_values
 
 LOAD_LIMIT = 4
 SAMPLED_ROWS = 1_000_000
@@ -66,57 +68,111 @@ class LoadedTable:
     notes: tuple[str, ...] = ()
 
 
-def load(source: Source, tools: frozenset[str]) -> Steps[TableColumns]:
-    """Read the file, or look at the variable.
+def load(
+    source: Source, tools: frozenset[str], earlier: Sequence[DemoExchange]
+) -> Steps[TableColumns]:
+    """Read the file, or look at the variable, unless an earlier turn has.
 
     Raises:
         CannotGoOnError: It cannot be read.
     """
     name = source.variable
     if name:
-        text = f"I look at the columns of `{name}`."
-        done = yield from run_code(text, f"import pandas as pd\n\n{look_code(name)}")
+        if known := _seen_before(name, source.path, earlier):
+            return known
+        done = yield from run_code(f"I look at `{name}`.", look_code(name))
         if not (source.path and done.error is not None and done.error.name == "NameError"):
-            return (yield from _whole(name, done))
+            return (yield from _whole(name, done, source.path))
     return (yield from _FileReading(source, tools).read())
 
 
-def _whole(name: str, done: Done) -> Steps[TableColumns]:
-    """The table that a look shows; looks again where it was cut."""
-    rows, count = shape_of(done.text)
-    lines = column_lines(done.text)
-    if lines and len(lines) < count:
-        text = "There are many columns, so I look at fewer values of each."
-        done = yield from run_code(text, look_code(name, 2))
-        lines = column_lines(done.text)
-    if lines and len(lines) == count:
-        return TableColumns(name, rows, tuple(Column(*line) for line in lines))
-    if done.error is not None:
+def _seen_before(name: str, path: str, earlier: Sequence[DemoExchange]) -> TableColumns | None:
+    """The table as an earlier look showed it, with what was converted since."""
+    known: TableColumns | None = None
+    for exchange in earlier:
+        code = str(exchange.arguments.get("code", ""))
+        if f"{name}.info()" in code:
+            found = table_of(name, path, exchange.result)
+            known = found or known
+        elif known is not None and failure(exchange.result) is None:
+            for column in known.columns:
+                place = re.escape(pick(name, column))
+                if made := re.search(
+                    rf"^{place} = (?:pd\.(to_datetime)|.*(?:to_numeric|astype\(float))", code, re.M
+                ):
+                    kind = "datetime64[ns]" if made[1] else "float64"
+                    known = _with_types(
+                        known, {column.name: (kind, _gaps_in(exchange.result, column))}
+                    )
+    return known
+
+
+def _gaps_in(text: str, column: Column) -> int:
+    found = series(text, [str(column.name)])
+    return int(float(found.get(str(column.name), column.missing)))
+
+
+def _with_types(table: TableColumns, types: Mapping[Any, tuple[str, int]]) -> TableColumns:
+    """The table with columns whose text was read."""
+    columns = tuple(
+        replace(c, dtype=types[c.name][0], missing=types[c.name][1]) if c.name in types else c
+        for c in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def table_of(name: str, path: str, text: str) -> TableColumns | None:
+    """The table that a look shows; None where the text does not tell."""
+    rows, count, types = table_info(text)
+    counts = value_counts(text)
+    columns = tuple(
+        Column(label, dtype, missing, counts.get(label, {}), rows)
+        for label, dtype, missing in types
+    )
+    return TableColumns(name, rows, columns, path) if columns and len(columns) == count else None
+
+
+def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
+    """The table that a look shows; looks again where it failed or was cut."""
+    found = table_of(name, path, done.text)
+    if done.error is not None and "unhashable" in done.error.message:
+        said = "Some values cannot be counted as they are, so I count their text."
+        done = yield from run_code(said, look_code(name, ".astype(str)"))
+        found = table_of(name, path, done.text)
+    elif found is None and done.error is None:
+        done = yield from run_code(
+            "I ask for the columns alone.", f"{name}.info(verbose=True, show_counts=True)"
+        )
+        found = table_of(name, path, done.text)
+    if found is None and done.error is not None:
         why = f"{done.error.name}: {done.error.message}"
         raise CannotGoOnError(f"I could not look at `{name}`: {why}")
-    raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
+    if found is None:
+        raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
+    if not path and any(str(column.name).isdigit() for column in found.columns):
+        # "7" may be a number or a text.
+        done = yield from run_code(
+            "How are the columns called exactly?", f"{name}.columns.tolist()"
+        )
+        labels = literal((re.findall(r"^\[.*\]$", done.text, re.M) or [""])[0])
+        if isinstance(labels, list) and len(labels) == len(found.columns):
+            named = zip(found.columns, labels, strict=True)
+            found = replace(found, columns=tuple(replace(c, name=label) for c, label in named))
+    return found
 
 
-def find_values(frame: TableColumns, text: str) -> Steps[list[tuple[Column, str]]]:
-    """Values among some words of a question, in columns that have more than the look showed."""
-    columns = [
-        c for c in frame.of_kind("text") if c.unique > len(c.examples) and not c.needs_reading
-    ]
-    if not columns:
+def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[Column, str]]]:
+    """Values that hold some words, in columns that have more than the look showed."""
+    columns = [c for c in frame.of_kind("text") if not c.is_whole and not c.needs_reading]
+    words = [word for word in words if len(word) > 2 or not word.isascii()]
+    if not columns or not words:
         return []
-    text = f"{text} {same_values(text)}"
-    said = (
-        "I look for words of the question among the values of "
-        f"{', '.join(f'`{c.name}`' for c in columns)}."
+    named = ", ".join(f"“{word}”" for word in words)
+    done = yield from run_code(
+        f"I look for {named} in the table.", find_code(frame.name, columns, words)
     )
-    done = yield from run_code(said, find_code(frame.name, columns, text))
-    by_name = {column.name: column for column in columns}
-    return [
-        (by_name[n], value)
-        for n, values in list_lines(done.text)
-        if n in by_name
-        for value in values
-    ]
+    found = list_lines(done.text)
+    return [(column, value) for column in columns for value in found.get(str(column.name), ())]
 
 
 class _FileReading:
@@ -142,16 +198,21 @@ class _FileReading:
     def read(self) -> Steps[TableColumns]:
         if self._kind.startswith(NOT_TABLES) and self._is_delimited:
             raise CannotGoOnError(NO_TABLE.format(path=self._path, what=self._kind))
-        text = f"I read `{self._path}` and look at its columns."
+        text = f"I read `{self._path}` and look at it."
         if self._is_sampled:
             text += f" It is large, so I read the first {SAMPLED_ROWS:,} rows only."
         for _ in range(LOAD_LIMIT):
-            done = yield from run_code(text, load_code(self._path, self._name, self._options))
+            code = load_code(self._path, self._name, self._options)
+            done = yield from run_code(text, f"{code}\n{look_code(self._name)}")
             text = ""
-            if not column_lines(done.text) and done.error is not None:
+            if (
+                table_of(self._name, self._path, done.text) is None
+                and done.error is not None
+                and "unhashable" not in done.error.message
+            ):
                 text = yield from self._after_error(done.error)
             else:
-                frame = yield from _whole(self._name, done)
+                frame = yield from _whole(self._name, done, self._path)
                 text = self._after_look(frame)
                 if not text:
                     return frame
@@ -354,17 +415,14 @@ class _Conversion:
         return notes
 
     def _converted(self, missing: dict[str, str]) -> TableColumns:
-        counts = {name: int(float(count)) for name, count in missing.items()}
-        done = {
-            column.name: replace(
-                column,
-                dtype="datetime64[ns]" if column.reads_as == "date" else "float64",
-                missing=counts.get(str(column.name), column.missing),
-            )
-            for column in self._columns
-        }
-        columns = tuple(done.get(column.name, column) for column in self._frame.columns)
-        return replace(self._frame, columns=columns)
+        kinds = {"date": "datetime64[ns]", "number": "float64"}
+        return _with_types(
+            self._frame,
+            {
+                c.name: (kinds[c.reads_as], int(float(missing.get(str(c.name), c.missing))))
+                for c in self._columns
+            },
+        )
 
 
 def _is_same_style(first: str, second: str) -> bool:
@@ -372,4 +430,4 @@ def _is_same_style(first: str, second: str) -> bool:
 
 
 def _with_evidence(column: Column, text: str) -> Column:
-    return replace(column, examples=(text, *column.examples))
+    return replace(column, counts={text: 1, **column.counts})

@@ -175,4 +175,4 @@ def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:
 def _used(earlier: tuple[DemoExchange, ...]) -> list[str]:
     """Frames that earlier turns looked at, the newest first."""
     codes = [str(exchange.arguments.get("code", "")) for exchange in reversed(earlier)]
-    return [name for code in codes for name in re.findall(r'^print\(len\((\w+)\), "', code, re.M)]
+    return [name for code in codes for name in re.findall(r"^(\w+)\.info\(", code, re.M)]

@@ -145,9 +145,11 @@ FAILURE = re.compile(
 )
 FOOTER = re.compile(r"(?:changed|removed|files): |\[")
 """What a tool adds below the output of a cell."""
-SHAPE = re.compile(r"^(\d+) rows, (\d+) columns$", re.M)
-COLUMN = re.compile(r"^(.+?): (\S.*), (\d+) missing, (\d+) different\n +(\[.*\])$", re.M)
-LIST = re.compile(r"^(.+?): (\[.*\])$", re.M)
+ROWS = re.compile(r"^\w*Index: (\d+) entries", re.M)
+INFO = re.compile(r"^ *\d+ +(\S.*?) +(?:(\d+) non-null +)?(\S+\[.*\]|\S+) *$", re.M)
+COLUMNS = re.compile(r"^(?:Data columns \(total|Columns:) (\d+) (?:columns|entries)", re.M)
+COUNTS = re.compile(r"^(.+?) (\{.*\})$", re.M)
+LIST = re.compile(r"^(.+?) (\[.*\])$", re.M)
 SCALAR = re.compile(r"^(?:np\.\w+\()?(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|-?inf)\)?$", re.M)
 
 
@@ -166,29 +168,37 @@ def failure(text: str) -> CellFailure | None:
     return CellFailure(found[-1][0], found[-1][1].strip()) if found else None
 
 
-def shape_of(text: str) -> tuple[int, int]:
-    """Rows and columns, as the look at a table prints them."""
-    found = SHAPE.search(text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+def table_info(text: str) -> tuple[int, int, list[tuple[str, str, int]]]:
+    """What ``info()`` prints: rows, columns, and of each column its name, type and gaps."""
+    rows, count = ROWS.search(text), COLUMNS.search(text)
+    if rows is None or count is None:
+        return 0, 0, []
+    many = int(rows[1])
+    body = text[count.end() :].split("\ndtypes: ")[0].partition("-----")[2]
+    columns = [
+        (name, dtype, many - int(some) if some else 0) for name, some, dtype in INFO.findall(body)
+    ]
+    return many, int(count[1]), columns
 
 
-def column_lines(text: str) -> list[tuple[Any, str, int, int, tuple[str, ...]]]:
-    """What the look at a table prints of each column: name, type, gaps, different values, some."""
-    found = []
-    for name, dtype, missing, unique, values in COLUMN.findall(text):
-        with contextlib.suppress(ValueError, SyntaxError):
-            shown = tuple(ast.literal_eval(values))
-            found.append((ast.literal_eval(name), dtype, int(missing), int(unique), shown))
-    return found
+def value_counts(text: str) -> dict[str, dict[Any, int]]:
+    """The counts of values that are printed after columns' names."""
+    found = {name: literal(counts) for name, counts in COUNTS.findall(text)}
+    return {name: counts for name, counts in found.items() if isinstance(counts, dict)}
 
 
-def list_lines(text: str) -> list[tuple[Any, list[str]]]:
+def list_lines(text: str) -> dict[str, list[str]]:
     """Names with the lists that are printed after them."""
-    found = []
-    for name, values in LIST.findall(text):
-        with contextlib.suppress(ValueError, SyntaxError):
-            found.append((ast.literal_eval(name), ast.literal_eval(values)))
-    return found
+    found = {name: literal(values) for name, values in LIST.findall(text)}
+    return {name: values for name, values in found.items() if isinstance(values, list)}
+
+
+def literal(text: str) -> Any:
+    """A Python literal; None where the text is none."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def scalars(text: str) -> list[str]:

@@ -1,0 +1,393 @@
+"""The words of a question in terms of a table: each span, and everything that it can mean there.
+
+A span is a column, a value of one, a word of the lexicon, a number or a date. What is none of these
+is unknown, and a question with an unknown word is never answered.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cellwright.demo.columns import Column, TableColumns
+from cellwright.demo.lexicon import (
+    HAN,
+    Phrase,
+    Unit,
+    joined,
+    lexicon,
+    phrase_of,
+    units_of,
+    verb_stems,
+)
+
+LONGEST_PHRASE = 9
+READINGS = 300
+"""How many combinations of meanings are tried."""
+BRACKETS = re.compile(r"[（(\[].*?[)）\]]")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A span of a question with one meaning."""
+
+    kind: str
+    text: str
+    value: Any = None
+    column: Column | None = None
+    penalty: float = 0.0
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class PhraseSpan:
+    """A span with all its meanings, the likeliest first; without any it is unknown."""
+
+    text: str
+    meanings: tuple[Word, ...]
+
+
+Index = dict[Phrase, list[Word]]
+
+
+@dataclass
+class Vocabulary:
+    """What words can mean for one table."""
+
+    frame: TableColumns
+    index: Index = field(default_factory=dict)
+    parts: list[tuple[tuple[str, ...], Column]] = field(default_factory=list)
+    """The words of each column's name."""
+    values: list[tuple[Phrase, Column, Any]] = field(default_factory=list)
+
+    def add(self, phrase: Phrase, word: Word) -> None:
+        """Let a phrase mean something, unless it does already."""
+        if not phrase:
+            return
+        known = self.index.setdefault(phrase, [])
+        same = [
+            w for w in known if (w.kind, w.column, w.value) == (word.kind, word.column, word.value)
+        ]
+        if same and same[0].penalty <= word.penalty:
+            return
+        known[:] = [w for w in known if w not in same] + [word]
+
+
+def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) -> Vocabulary:
+    """The words of a table.
+
+    Args:
+        frame: The table.
+        found: Values of its columns beside those that the look at it showed.
+    """
+    words = Vocabulary(frame)
+    for column in frame.columns:
+        for phrase, penalty in _names(column).items():
+            words.add(phrase, Word("col", "", None, column, penalty))
+            if column.flags:
+                words.add(phrase, Word("val", "", column.flags[0], column, penalty + 0.4))
+        words.parts.append((_split(column), column))
+        _add_values(words, column)
+    for column, value in found:
+        _add_value(words, column, value)
+    _add_nouns(words)
+    return words
+
+
+def _add_values(words: Vocabulary, column: Column) -> None:
+    if column.flags:
+        texts = [value for value in column.counts if not _is_number(value)]
+        for value in texts:
+            if phrase_of(str(value)) not in lexicon().senses:
+                _add_value(words, column, value)
+    elif column.reads_as == "text":
+        for value in column.counts:
+            _add_value(words, column, value)
+        if column.is_whole:
+            _add_value_parts(words, column)
+
+
+def _is_number(value: Any) -> bool:
+    return re.fullmatch(r"-?\d+(\.\d+)?", str(value)) is not None
+
+
+def _split(column: Column) -> tuple[str, ...]:
+    """The words of a column's name, without what stands in brackets and without its unit."""
+    name = CAMEL.sub(" ", BRACKETS.sub(" ", str(column.name)))
+    words = phrase_of(name) or phrase_of(str(column.name))
+    return words[:-1] if len(words) > 1 and words[-1] in lexicon().sets["suffix"] else words
+
+
+def _names(column: Column) -> dict[Phrase, float]:
+    """What a column may be called, and how far-fetched each name is."""
+    found: dict[Phrase, float] = {}
+
+    def add(phrase: Phrase, penalty: float) -> None:
+        if phrase and penalty < found.get(phrase, 9.0):
+            found[phrase] = penalty
+
+    words, whole = _split(column), phrase_of(str(column.name))
+    add(whole, 0.0)
+    add(words, 0.0)
+    add(("".join(words),), 0.1)
+    add(phrase_of(CAMEL.sub(" ", str(column.name))), 0.0)
+    if len(words) > 1 and words[0] in ("is", "has"):
+        words = words[1:]
+        add(words, 0.1)
+    long = tuple(lexicon().short.get(word, word) for word in words)
+    add(long, 0.2)
+    if len(words) > 2:
+        add(("".join(word[0] for word in words),), 0.6)
+    parts = dict(_parts(words)) | dict(_parts(long))
+    for part, penalty in parts.items():
+        add(part, penalty)
+    for group in lexicon().aliases:
+        if words in group or whole in group or long in group:
+            best = 0.4 + 0.05 * min(group.index(w) for w in (words, whole, long) if w in group)
+        elif any(
+            part in parts
+            for part in group
+            if len(part) > 1 or part[0] not in lexicon().sets["noname"]
+        ):
+            best = 2.2
+        else:
+            continue
+        for name in group:
+            add(name, best)
+    return found
+
+
+def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
+    """Parts of a name that may stand for it."""
+    sets = lexicon().sets
+    count = len(words)
+    for start in range(count):
+        for end in range(start + 1, count + 1):
+            part, rest = tuple(words[start:end]), {*words[:start], *words[end:]}
+            is_han = all(re.match(f"[{HAN}]", word) for word in part)
+            if not rest or set(part) <= sets["noname"] or (is_han and len(part) < 2):
+                continue
+            if len(part) == 1 and (len(part[0]) < 3 or part[0] in sets["suffix"]):
+                continue
+            yield part, 1.3 if rest <= sets["idword"] else 2.0
+
+
+def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
+    text = str(value)
+    phrase = phrase_of(text)
+    known = lexicon().senses.get(phrase)
+    short = len(phrase) == 1 and len(phrase[0]) == 1 and phrase[0].isascii()
+    # A value that is a common word, such as "day" or "no", needs its column beside it.
+    kind, penalty = ("weakval", 2.6) if known or short else ("val", 0.0)
+    words.add(phrase, Word(kind, "", value, column, penalty))
+    bare = phrase_of(BRACKETS.sub(" ", text))
+    if bare != phrase and not lexicon().senses.get(bare):
+        words.add(bare, Word("val", "", value, column, 0.2))
+    for group in lexicon().same:
+        if phrase in group or (len(bare) > 1 and bare in group):
+            for other in group:
+                strange = len(other) == 1 and len(other[0]) == 1 and other[0].isascii()
+                if not strange:
+                    words.add(other, Word("val", "", value, column, 0.5))
+    words.values.append((phrase, column, value))
+
+
+def _add_value_parts(words: Vocabulary, column: Column) -> None:
+    """A word that only one value of a column has stands for it: "Gentoo" of "Gentoo penguin"."""
+    owners: dict[Phrase, set[str]] = {}
+    for value in column.counts:
+        phrase = phrase_of(str(value))
+        for end in range(1, len(phrase)):
+            starts = [0] if re.match(f"[{HAN}]", phrase[0]) else range(len(phrase) - end + 1)
+            for start in starts:
+                owners.setdefault(phrase[start : start + end], set()).add(str(value))
+    by_text = {str(value): value for value in column.counts}
+    for part, found in owners.items():
+        size = len("".join(part))
+        is_han = re.match(f"[{HAN}]", part[0])
+        if len(found) > 1 or size < (2 if is_han else 4) or lexicon().senses.get(part):
+            continue
+        words.add(part, Word("val", "", by_text[found.pop()], column, 1.4))
+
+
+def _add_nouns(words: Vocabulary) -> None:
+    """What the rows are called: words of the file's name, and what the columns tell."""
+    frame = words.frame
+    stem_ = re.split(r"[/\\]", frame.path)[-1].rpartition(".")[0] or frame.name
+    title = set(phrase_of(CAMEL.sub(" ", stem_))) - lexicon().sets["nonoun"]
+    for word in title:
+        known = {sense.kind for sense in lexicon().senses.get((word,), ())}
+        if len(word) > 2 and known <= {"unitword"}:
+            words.add((word,), Word("row", "", word, None, 1.0))
+    columns = [_names(column) for column in frame.columns]
+    for hints, nouns in lexicon().nouns:
+        is_title = any(
+            set(noun) <= title for noun in nouns if "".join(noun) not in lexicon().sets["nonoun"]
+        )
+        hinted = sum(any(names.get(hint, 9) < 2 for names in columns) for hint in set(hints))
+        if is_title or hinted > 1:
+            for noun in nouns:
+                words.add(noun, Word("row", "", "".join(noun), None, 1.1))
+    dates = frame.of_kind("date")
+    if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
+        for day in ("day", "天", "日子"):
+            words.add(phrase_of(day), Word("row", "", day, None, 1.5))
+
+
+# Spans.
+
+
+def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
+    """The question cut into the longest spans that mean something."""
+    units = units_of(text)
+    count = len(units)
+    best: list[tuple[float, int, tuple[Word, ...]]] = [(0.0, count, ())] * (count + 1)
+    for start in range(count - 1, -1, -1):
+        best[start] = (5.0 + best[start + 1][0], start + 1, ())
+        for end in range(start + 1, min(count, start + LONGEST_PHRASE) + 1):
+            meanings = _meanings(units[start:end], words)
+            if meanings:
+                own = 0.9 if meanings[0].penalty < 0.6 else 1.0
+                cost = own + best[end][0]
+                if cost < best[start][0] or (cost == best[start][0] and end > best[start][1]):
+                    best[start] = (cost, end, meanings)
+    spans: list[PhraseSpan] = []
+    place = 0
+    while place < count:
+        _, end, meanings = best[place]
+        said = joined(units[place:end])
+        start = units[place].start
+        spans.append(PhraseSpan(said, tuple(replace(m, text=said, start=start) for m in meanings)))
+        place = end
+    return spans
+
+
+def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
+    phrase = tuple(unit.stem for unit in units)
+    found = list(words.index.get(phrase, ()))
+    for sense in lexicon().senses.get(phrase, ()):
+        value = float(sense.value) if sense.kind == "num" else sense.value
+        found.append(Word(sense.kind, "", value, None, sense.penalty))
+    first = units[0].text
+    if len(units) == 1 and first[0].isdigit():
+        kind = "date" if re.search(r"[-/]", first) else "num"
+        value = _iso(first) if kind == "date" else float(first.replace(",", ""))
+        found.append(Word(kind, "", value))
+    if not found:
+        found += _longer_names(units, words)
+    if not found and len(units) == 1 and first.isalpha():
+        found += _forms(first, words)
+    return tuple(sorted(found, key=lambda word: word.penalty))
+
+
+def _iso(text: str) -> str:
+    parts = [int(part) for part in re.split("[-/]", text)]
+    return "-".join([f"{parts[0]:04}", *(f"{part:02}" for part in parts[1:])])
+
+
+def _longer_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
+    """Columns whose name is cut short: ``lifeExp`` for "life expectancy"."""
+    for parts, column in words.parts:
+        if len(parts) != len(units) or not all(len(part) > 2 for part in parts):
+            continue
+        if all(
+            u.stem.startswith(p) and u.text.isascii() for u, p in zip(units, parts, strict=True)
+        ):
+            yield Word("col", "", None, column, 0.7)
+
+
+def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
+    """A verb made of a column's name, or an adjective made of a value."""
+    stems = set(verb_stems(text))
+    for parts, column in words.parts:
+        if stems & {*parts, *(lexicon().short.get(part, part) for part in parts)}:
+            yield Word("col", "", None, column, 2.4)
+            if column.flags:
+                yield Word("val", "", column.flags[0], column, 2.6)
+    for phrase, column, value in words.values:
+        root = phrase[0].rstrip("aeiouy") if len(phrase) == 1 else ""
+        if len(root) > 2 and any(text in (root + end, phrase[0] + end) for end in DEMONYMS):
+            yield Word("val", "", value, column, 1.0)
+
+
+def unknown_words(spans: Sequence[PhraseSpan]) -> list[str]:
+    """What means nothing; neighbours are named together."""
+    runs: list[str] = []
+    was_unknown = False
+    for span in spans:
+        if not span.meanings:
+            glue = "" if re.match(f"[{HAN}]", span.text) else " "
+            runs[-1:] = [f"{runs[-1]}{glue}{span.text}"] if was_unknown else [*runs[-1:], span.text]
+        was_unknown = not span.meanings
+    return runs
+
+
+def readings(spans: Sequence[PhraseSpan]) -> Iterator[tuple[float, list[Word]]]:
+    """The question with one meaning for each span, the likeliest first."""
+    options = [span.meanings for span in spans]
+    first = (0,) * len(options)
+    penalty = sum(option[0].penalty for option in options)
+    queue, seen = [(penalty, first)], {first}
+    for _ in range(READINGS):
+        if not queue:
+            return
+        penalty, choice = heapq.heappop(queue)
+        yield penalty, [option[place] for option, place in zip(options, choice, strict=True)]
+        for index, option in enumerate(options):
+            place = choice[index] + 1
+            if place < len(option):
+                other = (*choice[:index], place, *choice[index + 1 :])
+                if other not in seen:
+                    seen.add(other)
+                    step = option[place].penalty - option[place - 1].penalty
+                    heapq.heappush(queue, (penalty + step, other))
+
+
+# Slips.
+
+
+def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str, str]]]:
+    """The text with slips of one letter mended, and which they were.
+
+    A letter too many, one too few or two that changed places; another letter may be another word.
+    """
+    known = {
+        unit.text: unit.stem
+        for written in _written(words)
+        for unit in units_of(written)
+        if len(unit.text) > 4 and unit.text.isascii()
+    }
+    slips = []
+    for span in read_spans(text, words):
+        word = span.text
+        if span.meanings or len(word) < 5 or not word.isascii() or not word.isalpha():
+            continue
+        near = {stem_: right for right, stem_ in known.items() if _is_slip(word, right)}
+        if len(near) == 1:
+            slips.append((word, next(iter(near.values()))))
+    for slip, right in slips:
+        text = re.sub(rf"(?i)(?<![a-z]){re.escape(slip)}(?![a-z])", right, text)
+    return text, slips
+
+
+def _written(words: Vocabulary) -> Iterator[str]:
+    for phrase in [*lexicon().senses, *words.index]:
+        yield " ".join(phrase)
+    for column in words.frame.columns:
+        yield CAMEL.sub(" ", str(column.name))
+
+
+def _is_slip(word: str, right: str) -> bool:
+    if abs(len(word) - len(right)) > 1 or word == right:
+        return False
+    longer, shorter = (word, right) if len(word) > len(right) else (right, word)
+    if len(longer) > len(shorter):
+        return any(longer[:i] + longer[i + 1 :] == shorter for i in range(len(longer)))
+    return any(
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] == right for i in range(len(word) - 1)
+    )
