@@ -67,6 +67,7 @@ CHART_NAMES = {
     "hist": ("a histogram", "直方图"),
     "box": ("a box plot", "箱线图"),
 }
+QUANTILE = re.compile(r"^(0\.\d+)\s+(\S+)$", re.M)
 PART_OF = re.compile(r"(\d+) of (\d+)")
 WIDTH = 70
 SHOWN_COLUMNS = 30
@@ -229,9 +230,15 @@ def _conditions(work: Work, filters: Sequence[Filter]) -> str:
         between = work.say(" and " if each.sign == "between" else ", ", "、")
         part, _, sign = each.sign.partition(" ")
         verb = SIGNS.get(each.sign, DATE_SIGNS.get(sign, ("", "")))[place]
-        unit = DATE_PARTS.get(part, ("", ""))[place]
+        unit = DATE_PARTS.get(part, ("", ""))[place] if each.value != "weekend" else ""
         shown = between.join(
-            number(str(v)) if isinstance(v, float) else str(v) for v in value if v is not None
+            number(str(v))
+            if isinstance(v, float) and not each.column.is_year
+            else f"{v:g}"
+            if isinstance(v, float)
+            else str(v)
+            for v in value
+            if v is not None
         )
         parts.append(" ".join(filter(None, [f"`{each.column.name}`", verb, unit, shown])))
     return work.say(" and ", "且").join(parts)
@@ -311,7 +318,11 @@ def _tell_numbers(work: Work, text: str) -> str:
     query = work.query
     if len(query.measures) > 1:
         return _tell_table(work, text)
-    found = {name: number(value) for name, value in series(text, query.functions).items()}
+    labels = {name[9:-1] if name.endswith(")") else name: name for name in query.functions}
+    shown = series(text, list(labels)) or QUANTILE.findall(text)
+    pairs = shown.items() if isinstance(shown, dict) else shown
+    short = {label.rstrip("0"): name for label, name in labels.items()}
+    found = {short[label.rstrip("0")]: number(value) for label, value in pairs}
     if not found:
         return ""
     if query.functions == ("min", "max"):
@@ -428,7 +439,8 @@ def _tell_extreme(work: Work, text: str) -> str:
             f"表中是 {column} {end}的 {len(rows)} 行{_where(work)}。",
         )
     value = number(rows[0][header.index(str(query.measures[0].name))])
-    named = query.subject.column if query.subject else next((c for c in labels if c.is_key), None)
+    keys = sorted((c for c in labels if c.is_key), key=lambda c: c.reads_as != "text")
+    named = query.subject.column if query.subject else next(iter(keys), None)
     who = ""
     if named is not None and named in labels:
         place = header.index(str(named.name))
@@ -510,17 +522,16 @@ def _tell_groups(work: Work, text: str) -> str:
     told = _tell_table(work, text)
     if not told:
         return ""
-    adds = query.functions in ((), ("sum",))
-    if adds and any(f.sign == "in" for f in query.filters) and len(query.by) == 1 and rows:
-        total = number(f"{sum(float(row[-1]) for row in rows):.12g}")
-        told += work.say(f" Together: **{total}**.", f"合计 **{total}**。")
-    if query.difference and len(rows) == 2:
-        (first, high), (second, low) = ((row[0], float(row[-1])) for row in rows)
-        gap, more, less = number(f"{high - low:.10g}"), number(rows[0][-1]), number(rows[1][-1])
-        told += work.say(
-            f" **{first}** is higher than {second} by **{gap}** ({more} and {less}).",
-            f"**{first}** 比 {second} 高 **{gap}**（{more} 与 {less}）。",
+    printed = _one(text)
+    if query.difference and len(rows) == 2 and printed:
+        (first, *_, more), (second, *_, less) = rows
+        more, less = number(more), number(less)
+        return told + work.say(
+            f" **{first}** is higher than {second} by **{printed}** ({more} and {less}).",
+            f"**{first}** 比 {second} 高 **{printed}**（{more} 与 {less}）。",
         )
+    if printed:
+        told += work.say(f" Together: **{printed}**.", f"合计 **{printed}**。")
     return told
 
 

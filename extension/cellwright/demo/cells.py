@@ -251,6 +251,9 @@ def _number(rows: str, query: Query, result: str) -> str:
     functions = ", ".join(map(quoted, query.functions))
     if len(query.measures) == 1 and not any("(" in f for f in query.functions):
         return f"{result} = {pick(rows, query.measures[0])}.agg([{functions}])\n{result}"
+    if len(query.measures) == 1 and all("(" in f for f in query.functions):
+        shares = ", ".join(f[9:-1] for f in query.functions)
+        return f"{result} = {pick(rows, query.measures[0])}.quantile([{shares}])\n{result}"
     if any("(" in f for f in query.functions):
         raise UnclearError(list(query.functions), "one_function")
     names = ", ".join(quoted(column.name) for column in query.measures)
@@ -410,7 +413,24 @@ def _groups(rows: str, query: Query, result: str) -> str:
         )
     elif query.order:
         raise UnclearError([query.order], "one_function")
-    return f"{_chained(result, chain)}\n{result}"
+    code = f"{_chained(result, chain)}\n"
+    value = pick_name(result, _value_name(query))
+    if query.difference:
+        code += f"print({value}.max() - {value}.min())\n"
+    elif _adds_up(query):
+        code += f"print({value}.sum())\n"
+    return f"{code}{result}"
+
+
+def pick_name(name: str, column: str) -> str:
+    """The code that takes a column of a result."""
+    return f"{name}[{quoted(column)}]"
+
+
+def _adds_up(query: Query) -> bool:
+    """Whether the groups are values of one list, whose sum is asked for as well."""
+    listed = any(f.sign == "in" for f in query.filters)
+    return listed and len(query.by) == 1 and query.functions in ((), ("sum",))
 
 
 def _correlation(rows: str, query: Query, result: str) -> str:

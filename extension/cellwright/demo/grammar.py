@@ -200,7 +200,7 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
         functions, columns = of_kind(words, "measure")[0].value
     else:
         functions, columns = (), ()
-        if not counted:
+        if not counted and not any("many" in w.text for w in of_kind(words, "bymuch")):
             return None
     if len(functions) > 1 or len(columns) > 1 or "nunique" in functions:
         return None
@@ -269,8 +269,9 @@ def _best_of(reading: Reading, word: Word, parts: dict[str, Any]) -> Query | Non
     subject = reading.bucket(word) if word.kind == "unit" else Group(word.column or _nothing())
     measure: Column | None = next(iter(parts["measures"]), None)
     column = subject.column
+    explicit = bool(parts["functions"]) and word.penalty < 2
     if column == measure or (
-        column.reads_as == "number" and not (column.is_year or column.is_whole)
+        not explicit and column.reads_as == "number" and not (column.is_year or column.is_whole)
     ):
         return None
     if measure is None or parts["functions"]:
@@ -359,10 +360,8 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
         if functions != ("sum",) or len(whole) != 1:
             return None
         parts = {"measures": whole, "functions": ("sum",)}
-    elif columns and columns[0].flags:
-        return None
-    elif columns and columns[0].reads_as == "number":
-        if not columns[0].is_additive:
+    elif columns and (columns[0].flags or columns[0].reads_as == "number"):
+        if columns[0].flags or not columns[0].is_additive:
             return None
         parts = {"measures": tuple(columns), "functions": ("sum",)}
     elif columns and reading.filters:
@@ -372,6 +371,9 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
             reading.make("share", by=(Group(columns[0]), *reading.by)) if not reading.by else None
         )
     part, base = _parts_of(reading)
+    if {f.column for f in part} & {f.column for f in base}:
+        # A part that the whole excludes, or is, makes no share.
+        raise UnclearError([str(f.value) for f in (*base, *part)], "no_share")
     if not part:
         return reading.make("share", **parts) if reading.by and not base else None
     return reading.make("share", **parts, filters=part, base=base)
@@ -524,6 +526,8 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
         columns or measures or reading.by or of_kind(words, "row", "count")
     ):
         return _chart_of_previous(reading, kind)
+    if kind in ("line", "bar") and of_kind(words, "versus") and len(_numbers(columns)) > 1:
+        return None
     if len(measures) > 1 or (measures and _numbers(columns)):
         return None
     if not kind:
@@ -632,10 +636,10 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"D[re]*|e+|D+[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),
-    (r"(?=.*[dgG])[dgGcmnrVKklI2w]*", _chart),
+    (r"(?=.*[dgG])[dgGcmnrVKklIw]*", _chart),
     (r"[yw]?n*y?r?n*y?", _count),
     (r"(?=.*n)[nicryl]*", _count_of),
-    (r"(?=.*[ABEF])[ABEF3K]*(?:m|nr?|rn?)[ABEF3K]*", _compared_groups),
+    (r"(?=.*[ABEF])[ABEF3K]*(?:m|nr?|rn?|)[ABEF3K]*", _compared_groups),
     (r"r?m+r?y?", _measure),
     (r"t1?[rcU]b", _by_measure),
     (r"(?=.*x)[wlpWcUrt1xy]*", _extreme_shape),

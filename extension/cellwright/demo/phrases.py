@@ -21,6 +21,10 @@ MONEY = re.compile(
     re.I,
 )
 POINTS = re.compile(r"rating|score|grade|stars|分|评|满意", re.I)
+PEOPLE = frozenset(["person", "people", "人", "员工", "employee", "passenger", "乘客", "student"])
+SEX = re.compile(r"sex|gender|性别", re.I)
+AGE = re.compile(r"(?:^|[^a-z])age(?:$|[^a-z])|年龄", re.I)
+LASTS = re.compile(r"time|distance|duration|length|delay|时|距离", re.I)
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
 NEW_WORDS = {
@@ -272,6 +276,17 @@ def _classifier(_: Reading, words: list[Word]) -> list[Word]:
     return words[:1]
 
 
+@_rule(r"num th |nth th ")
+def _ordinal(_: Reading, words: list[Word]) -> list[Word]:
+    return words[:1]
+
+
+@_rule(r"(?:row|val) who ")
+def _relative(_: Reading, words: list[Word]) -> list[Word]:
+    """The "who" of "people who smoke" is nobody by himself."""
+    return words[:1]
+
+
 @_rule(r"fits (?:verb )*(?:val|missing) ")
 def _weather(_: Reading, words: list[Word]) -> list[Word]:
     """The "it" of "did it rain" is nothing."""
@@ -286,6 +301,8 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 NUMBERS = [
     _no_share,
+    _ordinal,
+    _relative,
     _classifier,
     _weather,
     _magnitude,
@@ -442,7 +459,7 @@ def _fits(column: Column, unit: str) -> bool:
 
 def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list[Word] | None:
     """Comparisons of a column as filters."""
-    if column.reads_as != "number":
+    if column.reads_as != "number" or any(w.column == column and _is_entity(w) for w in words):
         return None
     for _, _, unit in tests:
         if not _fits(column, unit):
@@ -450,6 +467,13 @@ def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list
     place = words[0].start
     made = [Filter(column, sign, value, place) for sign, value, _ in tests]
     return _made("filter", words, made)
+
+
+def _is_entity(word: Word) -> bool:
+    """Whether a word is a part of an identifier's name: "runner" of ``runner_id``."""
+    return (
+        word.kind == "col" and word.penalty >= 1 and bool(word.column and word.column.is_identifier)
+    )
 
 
 LINK = r"(?:be |verb |in |with |of )?"
@@ -495,6 +519,30 @@ def _number_column(_: Reading, words: list[Word]) -> list[Word] | None:
         return None
     first = [w for w in kept if w.start < number.start]
     return [*first, *made, *(w for w in kept if w not in first)]
+
+
+@_rule(r"(?:filter|row|be) test ")
+def _person_test(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Of people "over 40" is an age."""
+    of_people = words[0].kind == "row" and words[0].value in PEOPLE
+    if words[0].kind == "filter":
+        of_people = bool(SEX.search(str(words[0].value[0].column.name)))
+    ages = [c for c in reading.frame.of_kind("number") if AGE.search(str(c.name))]
+    if not of_people or len(ages) != 1 or words[1].value[0][2]:
+        return None
+    made = _tested(ages[0], words[1].value, words[1:])
+    return None if made is None else [words[0], *made]
+
+
+@_rule(r"(?:be )?amount (?!col |test )")
+def _loose_amount(reading: Reading, words: list[Word]) -> list[Word] | None:
+    number, unit = words[-1].value
+    found = [c for c in reading.frame.of_kind("number") if _fits(c, unit)]
+    return (
+        _tested(found[0], [("==", number, unit)], words)
+        if unit == "age" and len(found) == 1
+        else None
+    )
 
 
 @_rule(r"test ")
@@ -652,6 +700,12 @@ def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
     return [replace(words[0], kind="vals", value=column.flags, text=_text(words)), *_joins(["and"])]
 
 
+@_rule(r"filter (?:verb )*col ")
+def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The column of a condition may be said after it, too."""
+    return words[:1] if words[0].value[0].column == words[-1].column else None
+
+
 FILTERS = [
     _weak_value,
     _column_test,
@@ -672,7 +726,8 @@ FILTERS += [
     _column_number,
     _number_column,
 ]
-FILTERS += [_loose_test, _date_filter, _missing_column, _without, _missing_columns]
+FILTERS += [_person_test, _loose_amount, _loose_test, _date_filter, _same_column]
+FILTERS += [_missing_column, _without, _missing_columns]
 
 
 # Measures, groups and extremes.
@@ -682,7 +737,8 @@ COLS = r"col (?:(?:and |comma |versus )+col )*"
 
 def _measured(words: Sequence[Word], functions: Sequence[str]) -> list[Word] | None:
     columns = [word.column for word in of_kind(words, "col") if word.column is not None]
-    if any(c.reads_as != "number" for c in columns) and set(functions) - {"nunique"}:
+    numbers = all(c.reads_as == "number" for c in columns) and not any(map(_is_entity, words))
+    if not numbers and set(functions) - {"nunique"}:
         return None
     return _made("measure", words, (tuple(functions), tuple(columns)), columns[0])
 
@@ -698,7 +754,7 @@ def _of_function(_: Reading, words: list[Word]) -> list[Word] | None:
     return None if "nunique" in functions else _measured(words, functions)
 
 
-@_rule(rf"num quantile (?:of |in |for )*{COLS}|quartile (?:of |in |for )*{COLS}")
+@_rule(r"(?:num (?:(?:and |comma )+num )*quantile|quartile) (?:of |in |for )*" + COLS)
 def _quantile_of(_: Reading, words: list[Word]) -> list[Word] | None:
     return _quantile(words)
 
@@ -709,9 +765,11 @@ def _of_quantile(_: Reading, words: list[Word]) -> list[Word] | None:
 
 
 def _quantile(words: Sequence[Word]) -> list[Word] | None:
-    quartile = of_kind(words, "quartile")
-    share = float(quartile[0].value) if quartile else of_kind(words, "num")[0].value / 100
-    return _measured(words, [f"quantile({share:g})"]) if 0 < share < 1 else None
+    quartile = [float(word.value) for word in of_kind(words, "quartile")]
+    shares = quartile or [word.value / 100 for word in of_kind(words, "num")]
+    if not all(0 < share < 1 for share in shares):
+        return None
+    return _measured(words, [f"quantile({share:g})" for share in shares])
 
 
 MEASURES = [_quantile_of, _of_quantile, _function_of, _of_function]
@@ -859,7 +917,8 @@ def _super_of(reading: Reading, words: list[Word]) -> list[Word] | None:
     hints, way = str(word.value).partition(" nth ")[0].rsplit(" ", 1)
     assert key.column is not None
     name = phrase_of(str(key.column.name))
-    if not any(
+    lasts = hints.startswith("length") and LASTS.search(str(key.column.name))
+    if not lasts and not any(
         _contains(name, phrase_of(hint)) or hint in str(key.column.name)
         for hint in hints.split("|")
     ):
@@ -883,6 +942,14 @@ def _most_different(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("extreme", words, made, column)
 
 
+@_rule(r"later and later (?:unit|col) ")
+def _first_and_last(reading: Reading, words: list[Word]) -> list[Word] | None:
+    column = words[-1].column or reading.date_column(words)
+    if column.reads_as != "date":
+        return None
+    return _made("measure", words, (("min", "max"), (column,)), column)
+
+
 @_rule(r"later (?:unit|row) ")
 def _latest(reading: Reading, words: list[Word]) -> list[Word]:
     column = reading.date_column(words)
@@ -894,6 +961,7 @@ def _latest(reading: Reading, words: list[Word]) -> list[Word]:
 EXTREMES = [
     _nth,
     _most_different,
+    _first_and_last,
     _super_of,
     _super,
     _super_column,

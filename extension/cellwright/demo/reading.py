@@ -89,7 +89,7 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     for column in frame.columns:
         for phrase, penalty in _names(column).items():
             words.add(phrase, Word("col", "", None, column, penalty))
-            if column.flags:
+            if column.flags and penalty < 1:
                 words.add(phrase, Word("val", "", column.flags[0], column, penalty + 0.4))
         words.parts.append((_split(column), column))
         _add_values(words, column)
@@ -139,27 +139,30 @@ def _names(column: Column) -> dict[Phrase, float]:
     if len(words) > 1 and words[0] in ("is", "has"):
         words = words[1:]
         add(words, 0.1)
+    if words[:2] == ("是", "否"):
+        words = words[2:]
+        add(words, 0.1)
     long = tuple(lexicon().short.get(word, word) for word in words)
     add(long, 0.2)
     if len(words) > 2:
         add(("".join(word[0] for word in words),), 0.6)
     parts = dict(_parts(words)) | dict(_parts(long))
     for part, penalty in parts.items():
-        add(part, penalty)
-    for group in lexicon().aliases:
-        if words in group or whole in group or long in group:
-            best = 0.4 + 0.05 * min(group.index(w) for w in (words, whole, long) if w in group)
-        elif any(
-            part in parts
-            for part in group
-            if len(part) > 1 or part[0] not in lexicon().sets["noname"]
-        ):
-            best = 2.2
-        else:
-            continue
-        for name in group:
-            add(name, best)
+        if not column.flags:
+            add(part, penalty)
+    for name, penalty in _aliases({words, whole, long}, set(parts)):
+        add(name, penalty)
     return found
+
+
+def _aliases(own: set[Phrase], parts: set[Phrase]) -> Iterator[tuple[Phrase, float]]:
+    """Other words for a name, or far-fetched ones for a part of it."""
+    for group in lexicon().aliases:
+        places = [group.index(name) for name in own if name in group]
+        is_part = any(part in parts and not set(part) <= lexicon().sets["noname"] for part in group)
+        if places or is_part:
+            for name in group:
+                yield name, 0.4 + 0.05 * min(places) if places else 2.2
 
 
 def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
@@ -170,9 +173,13 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
         for end in range(start + 1, count + 1):
             part, rest = tuple(words[start:end]), {*words[:start], *words[end:]}
             is_han = all(re.match(f"[{HAN}]", word) for word in part)
-            if not rest or set(part) <= sets["noname"] or (is_han and len(part) < 2):
+            if (
+                not rest
+                or set(part) <= sets["noname"]
+                or (is_han and len(part) < 2 and not rest <= sets["idword"])
+            ):
                 continue
-            if len(part) == 1 and (len(part[0]) < 3 or part[0] in sets["suffix"]):
+            if len(part) == 1 and not is_han and (len(part[0]) < 3 or part[0] in sets["suffix"]):
                 continue
             yield part, 1.3 if rest <= sets["idword"] else 2.0
 
@@ -220,9 +227,12 @@ def _add_nouns(words: Vocabulary) -> None:
     frame = words.frame
     stem_ = re.split(r"[/\\]", frame.path)[-1].rpartition(".")[0] or frame.name
     title = set(phrase_of(CAMEL.sub(" ", stem_))) - lexicon().sets["nonoun"]
+    han = re.findall(f"[{HAN}]+", stem_)
+    for text in {*han, *(text[-1] for text in han if len(text) == 2)}:
+        words.add(phrase_of(text), Word("row", "", text, None, 1.0))
     for word in title:
         known = {sense.kind for sense in lexicon().senses.get((word,), ())}
-        if len(word) > 2 and known <= {"unitword"}:
+        if len(word) > 2 and known <= {"unitword"} and not _counts(words, (word,)):
             words.add((word,), Word("row", "", word, None, 1.0))
     columns = [_names(column) for column in frame.columns]
     for hints, nouns in lexicon().nouns:
@@ -232,11 +242,18 @@ def _add_nouns(words: Vocabulary) -> None:
         hinted = sum(any(names.get(hint, 9) < 2 for names in columns) for hint in set(hints))
         if is_title or hinted > 1:
             for noun in nouns:
-                words.add(noun, Word("row", "", "".join(noun), None, 1.1))
+                if not _counts(words, noun):
+                    words.add(noun, Word("row", "", "".join(noun), None, 1.1))
     dates = frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         for day in ("day", "天", "日子"):
             words.add(phrase_of(day), Word("row", "", day, None, 1.5))
+
+
+def _counts(words: Vocabulary, phrase: Phrase) -> bool:
+    """Whether a noun is a column of numbers: "how many cars" then asks for its value."""
+    found = [w.column for w in words.index.get(phrase, ()) if w.kind == "col" and w.penalty < 0.3]
+    return any(column is not None and column.reads_as == "number" for column in found)
 
 
 # Spans.
