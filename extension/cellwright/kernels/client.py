@@ -22,7 +22,12 @@ from cellwright.errors import (
 from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink, PendingInput
 from cellwright.kernels.capture import answered
 from cellwright.kernels.cell_run import CellRun, Channels, Received
-from cellwright.kernels.installing import answer_expression, install_code
+from cellwright.kernels.installing import (
+    SNAPSHOTS,
+    answer_expression,
+    install_code,
+    install_snapshots_code,
+)
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import Execution, from_kernel_message
 from cellwright.stopping import Stop
@@ -352,6 +357,32 @@ class ClientKernel:
                 # The kernel was restarted since.
                 self._has_probe = False
             raise KernelError(f"The kernel cannot answer {function!r}: {found.get('evalue')!r}.")
+
+    def ask_snapshots(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of a function of ``kernels.snapshots``, run silently in the kernel.
+
+        ``go_back`` is answered by the kernel that takes the place of this one.
+
+        Raises:
+            KernelError: A cell runs, or the kernel cannot be asked.
+        """
+        with self._lock:
+            if self._run is not None:
+                raise KernelError(f"A cell runs; {function!r} can be done when it has ended.")
+            self._get_ready(Stop(), within=ANSWER_SECONDS)
+            if not self._has_probe:
+                raise KernelError(f"This {self._language} kernel cannot be forked.")
+            expression = answer_expression(function, arguments, f"{SNAPSHOTS}.snapshots")
+            answer = self._silently(Stop(), expression)["user_expressions"]["answer"]
+            if answer.get("status") != "ok":
+                self._silently(Stop(), install_snapshots_code())
+                answer = self._silently(Stop(), expression)["user_expressions"]["answer"]
+            if answer.get("status") != "ok":
+                raise KernelError(f"The kernel cannot do {function!r}: {answer.get('evalue')!r}.")
+            found = json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+            if "failed" in found:
+                raise KernelError(f"The kernel could not do {function!r}: {found['failed']}.")
+            return found["value"]
 
     def describe(self) -> KernelDescription:
         """Language, version and folder; the folder of a Python kernel only."""

@@ -10,19 +10,24 @@ import hashlib
 import inspect
 import json
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from cellwright.kernels import (
+    awakening,
     cell_watch,
     drain,
     figures,
     inspection,
     interrupt_watch,
+    obstacles,
     probe,
     sent_outputs,
+    snapshots,
 )
 
 PACKAGE = "_cellwright"
+SNAPSHOTS = "_cellwright_forks"
 MAKE = """
 import sys, types
 if getattr(sys.modules.get(name), "version", "") != version:
@@ -54,11 +59,21 @@ def prepare_code() -> str:
     return f"exec({MAKE!r}, {_given()!r})"
 
 
+@functools.cache
+def install_snapshots_code() -> str:
+    """Code that installs ``snapshots`` beside the probe, where somebody wants them."""
+    return f"exec({MAKE!r}, {_sources(SNAPSHOTS, awakening, obstacles, snapshots)!r})"
+
+
 def _given() -> dict[str, Any]:
     modules = (inspection, interrupt_watch, figures, drain, sent_outputs, cell_watch, probe)
+    return _sources(PACKAGE, *modules)
+
+
+def _sources(name: str, *modules: ModuleType) -> dict[str, Any]:
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
     version = hashlib.sha256("".join(sources.values()).encode()).hexdigest()
-    return {"name": PACKAGE, "version": version, "sources": sources}
+    return {"name": name, "version": version, "sources": sources}
 
 
 def flood_limit(messages: int) -> str:
@@ -72,7 +87,9 @@ def flood_limit(messages: int) -> str:
     )
 
 
-def answer_expression(function: str, arguments: Mapping[str, Any]) -> str:
-    """An expression whose value is the probe's answer as JSON text."""
-    module = f"__import__('sys').modules['{PACKAGE}.probe']"
+def answer_expression(
+    function: str, arguments: Mapping[str, Any], module: str = f"{PACKAGE}.probe"
+) -> str:
+    """An expression whose value is the answer of the probe, or its like, as JSON text."""
+    module = f"__import__('sys').modules['{module}']"
     return f"{module}.answer_text({function!r}, {json.dumps(dict(arguments))!r})"

@@ -1,0 +1,710 @@
+"""Snapshots of the live kernel, from inside it: forks that sleep until one is gone back to.
+
+The source of this file and of its neighbours ``awakening`` and ``obstacles`` is sent to kernels
+that may not have cellwright, so they import nothing else of ours, and Python 3.9 is enough.
+
+- ``take`` forks the kernel's process. The fork sleeps: it holds no port of the kernel, runs no
+  thread, and ends by itself when the kernel is gone. Memory is shared until either changes it.
+- ``go_back`` replaces the kernel by a snapshot, within the cell (or silent request) that asks for
+  it. The process that the kernel manager started becomes a small supervisor, by ``exec``: its
+  number stays alive, its memory is given back, and it passes signals on. The snapshot wakes, binds
+  the ports of the connection file, and answers the request that its predecessor was asked. Later
+  snapshots go on sleeping, so one can go forth again.
+- ``fork_copy`` makes a second kernel of a snapshot, or of now, with a connection file of its own.
+  A copy that is to be kept is asked to ``offer`` its state, which the first kernel can ``adopt``
+  and go (back) to.
+
+Whoever lives holds one end of a socket for each sleeper, and hands them on when it is replaced: the
+supervisor carries them from one to the other. A sleeper that finds its socket closed ends without
+running anything: no ``atexit``, no flush.
+
+What this does not bring back: files, databases, the network, processes that were started, and what
+``obstacles`` names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import awakening
+from .obstacles import find_obstacles, find_shared
+
+REGISTRY = "_cellwright_snapshots"
+"""The module that holds the table: one for a process, whoever asks first."""
+USUAL_KEPT = 3
+MEMORY_SHARE = 0.1
+"""So much of the memory may be held by snapshots alone."""
+ANSWER_SECONDS = 5.0
+LINGER_SECONDS = 1.0
+SETTLE_SECONDS = 0.01
+"""What was sent together with the request that runs has arrived after this time."""
+PACKET_BYTES = 1 << 16
+DESCRIPTORS = 250
+SET_CHILD_SUBREAPER = 36
+FAILED = 70
+"""Exit code of a snapshot that could not become a kernel."""
+LAST_TO_LIVE = "1000"
+"""How gladly the system ends a sleeper when memory runs out: before anything that works."""
+
+Answer = dict[str, Any]
+
+
+def registry() -> Any:
+    """What this process knows of its snapshots."""
+    found = sys.modules.get(REGISTRY)
+    if found is None:
+        found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
+        vars(found).update(
+            table=[], copies=[], link=None, is_watched=False, is_watched_over=False, news=None
+        )
+    return found
+
+
+def take(
+    label: str = "", kept: int = USUAL_KEPT, share: float = MEMORY_SHARE, run_id: str = ""
+) -> Answer:
+    """Fork the kernel as it is now.
+
+    Args:
+        label: What it is the state before, for people.
+        kept: So many are kept; the oldest are dropped first.
+        share: Of the memory, which snapshots may hold beside the kernel.
+        run_id: The run that comes next, if one does.
+
+    Returns:
+        ``{"id": …}``, or ``{"obstacles": […]}``: what cannot be carried, by name.
+    """
+    if kept < 1:
+        return {"obstacles": ["snapshots are switched off"]}
+    found = find_obstacles()
+    if found:
+        return {"obstacles": found}
+    record = _fork({"label": label, "run_id": run_id})
+    table = registry().table
+    table.append(record)
+    while len(table) > kept:
+        _end(table.pop(0))
+    _fit_into(share)
+    return {"id": record["id"], "shared": find_shared(), "seconds": record["seconds"]}
+
+
+def list_snapshots() -> list[Answer]:
+    """Those that sleep, oldest first."""
+    table = registry().table
+    table[:] = [record for record in table if _is_there(record)]
+    return [{k: v for k, v in record.items() if k != "socket"} for record in table]
+
+
+def drop(snapshot_id: str = "") -> Answer:
+    """End one, or all of them."""
+    table = registry().table
+    chosen = [record for record in table if snapshot_id in ("", record["id"])]
+    for record in chosen:
+        table.remove(record)
+        _end(record)
+    return {"dropped": [record["id"] for record in chosen]}
+
+
+def obstacles() -> Answer:
+    """What cannot be carried, and what could be but is shared with the world outside."""
+    return {"obstacles": find_obstacles(), "shared": find_shared()}
+
+
+def go_back(
+    snapshot_id: str,
+    reply: Any = None,
+    messages: Sequence[Any] = (),
+    keep_now: str = "",
+    news: Any = None,
+) -> Answer:
+    """Let a snapshot take the place of this kernel; where it can, this does not return.
+
+    The request that runs is answered by the snapshot, and those that wait behind it are done there.
+
+    Args:
+        snapshot_id: Which one.
+        reply: Content of the answer to the request that runs; None: that it went well. Where it
+            has ``user_expressions``, an ``"answer"`` there is filled in with what this returns.
+        messages: Type and content of what the request shows; sent before the answer.
+        keep_now: Label of a snapshot of now, taken first, to come back to; empty: none is taken.
+        news: Kept in ``registry().news`` of the snapshot for whoever asks there.
+
+    Returns:
+        Why it cannot be done: ``{"refused": …}``.
+    """
+    state = registry()
+    target = next((r for r in state.table if r["id"] == snapshot_id), None)
+    if target is None or not _is_there(target):
+        return {"refused": "the snapshot is not there any more"}
+    if threading.current_thread() is not threading.main_thread():
+        return {"refused": "only the kernel's main thread can go back"}
+    if not os.access(sys.executable or "", os.X_OK):
+        return {"refused": "there is no Python program to supervise it"}
+    undone = ""
+    if keep_now:
+        found = find_obstacles()
+        if not found:
+            record = _fork({"label": keep_now, "run_id": target["run_id"], "is_later": True})
+            state.table.append(record)
+            undone = record["id"]
+    done = {"id": snapshot_id, "label": target["label"], "now": undone}
+    others = [record for record in state.table if record is not target]
+    app = awakening.kernel_application()
+    payload = {
+        "table": [{k: v for k, v in r.items() if k != "socket"} for r in others],
+        "reply": reply,
+        "messages": list(messages),
+        "done": done,
+        "news": news,
+        "is_watched": state.is_watched or bool(getattr(app, "poller", None)),
+        "connection_file": app.abs_connection_file,
+        **awakening.describe_request(app),
+    }
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    _publish_all(app)
+    time.sleep(SETTLE_SECONDS)
+    payload["waiting"] = awakening.waiting_requests(app)
+    _hand_over(target, others, payload)
+    raise AssertionError("this process has another program now")
+
+
+def fork_copy(snapshot_id: str, connection_file: str) -> Answer:
+    """Make a second kernel, of a snapshot or of now.
+
+    It ends when this kernel does, and ``end_copy`` ends it before. Nothing of what it does is seen
+    here, but for the world outside.
+
+    Args:
+        snapshot_id: Of which snapshot; empty: of now.
+        connection_file: Where it writes its ports; ``ip`` and the like are taken from this kernel.
+
+    Returns:
+        ``{"id": …, "process_id": …}``, or ``{"obstacles": […]}`` or ``{"refused": …}``.
+    """
+    found = [] if snapshot_id else find_obstacles()
+    if found:
+        return {"obstacles": found}
+    record = next((r for r in registry().table if r["id"] == snapshot_id), None)
+    is_new = record is None
+    if record is None:
+        if snapshot_id:
+            return {"refused": "the snapshot is not there any more"}
+        record = _fork({"label": "a copy"})
+    request = json.dumps({"do": "live", "connection_file": connection_file, "stays": not is_new})
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        socket.send_fds(record["socket"], [request.encode()], [theirs.fileno()])
+    ours.settimeout(ANSWER_SECONDS)
+    try:
+        answer = json.loads(ours.recv(PACKET_BYTES) or b'{"refused": "it ended"}')
+    except OSError as error:
+        answer = {"refused": f"the copy did not answer: {error}"}
+    if is_new:
+        record["socket"].close()
+    if "process_id" not in answer:
+        ours.close()
+        return dict(answer)
+    copy = {"id": os.urandom(3).hex(), "process_id": answer["process_id"], "socket": ours}
+    copy["is_child"] = is_new
+    registry().copies.append(copy)
+    return {k: v for k, v in copy.items() if k not in ("socket", "is_child")}
+
+
+def end_copy(copy_id: str = "") -> Answer:
+    """End one copy, or all of them."""
+    copies = registry().copies
+    chosen = [copy for copy in copies if copy_id in ("", copy["id"])]
+    for copy in chosen:
+        copies.remove(copy)
+        copy["socket"].close()
+        if copy["is_child"]:
+            _reap(copy["process_id"])
+    return {"ended": [copy["id"] for copy in chosen]}
+
+
+def offer() -> Answer:
+    """In a copy: take a snapshot and offer it to the kernel that the copy was made of."""
+    state = registry()
+    owner = awakening.owner_of_copy()
+    found = ["this is not a copy of a kernel"] if owner is None else find_obstacles()
+    if owner is None or found:
+        return {"obstacles": found}
+    record = _fork({"label": "a copy"})
+    about = {k: v for k, v in record.items() if k != "socket"}
+    socket.send_fds(owner, [json.dumps(about).encode()], [record["socket"].fileno()])
+    record["socket"].close()
+    state.is_offered = True
+    return {"id": record["id"]}
+
+
+def adopt(copy_id: str, label: str = "", run_id: str = "") -> Answer:
+    """Take what a copy has offered as a snapshot of this kernel, and end the copy.
+
+    ``go_back`` to it makes the copy's state the kernel's.
+    """
+    state = registry()
+    copy = next((copy for copy in state.copies if copy["id"] == copy_id), None)
+    if copy is None:
+        return {"refused": "the copy is not there any more"}
+    copy["socket"].settimeout(ANSWER_SECONDS)
+    try:
+        packet, files, _, _ = socket.recv_fds(
+            copy["socket"], PACKET_BYTES, 1, socket.MSG_CMSG_CLOEXEC
+        )
+    except OSError:
+        packet, files = b"", []
+    if not packet:
+        return {"refused": "the copy has not offered its state"}
+    # Its parent ends: it becomes our child, and after us the supervisor's.
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    end_copy(copy_id)
+    about = {"label": label, "run_id": run_id, "is_later": True}
+    record = {**json.loads(packet), **about, "socket": socket.socket(fileno=files[0])}
+    state.table.append(record)
+    return {"id": record["id"]}
+
+
+def take_news() -> Any:
+    """What was to be known after the last time this kernel was gone back to; then forgotten."""
+    state = registry()
+    news, state.news = getattr(state, "news", None), None
+    return news
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "adopt": adopt,
+    "drop": drop,
+    "end_copy": end_copy,
+    "fork_copy": fork_copy,
+    "go_back": go_back,
+    "list": list_snapshots,
+    "obstacles": obstacles,
+    "offer": offer,
+    "take": take,
+    "take_news": take_news,
+}
+
+
+def answer_text(function: str, arguments: str) -> str:
+    """The answer of one of ``FUNCTIONS`` as JSON, to arguments in JSON."""
+    try:
+        answer = {"value": FUNCTIONS[function](**json.loads(arguments))}
+    except Exception as error:
+        answer = {"failed": f"{type(error).__name__}: {error}"}
+    return json.dumps(answer, default=str)
+
+
+# Forking.
+
+
+def _fork(about: Answer) -> Answer:
+    """A record of a new sleeper."""
+    state = registry()
+    if not state.is_watched_over:
+        _watch_over()
+    began = time.perf_counter()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    app = awakening.kernel_application()
+    carried = awakening.note_carried(app)
+    closed = [*carried.kernel_sockets, *_sockets_of_others(), ours.fileno()]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    carried.signal_mask = mask
+    box: list[Any] = []
+
+    def fork() -> None:
+        # libgomp keeps its threads by thread: in a fork of a new one it makes them when it has to.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                process_id = os.fork()
+        except OSError as error:
+            box.append(error)
+            return
+        if process_id:
+            box.append(process_id)
+            return
+        try:
+            _sleep(theirs, closed, carried)
+        except BaseException:
+            awakening.report_failure(carried)
+        finally:
+            os._exit(FAILED)
+
+    thread = awakening.KernelThread(fork, "cellwright fork")
+    try:
+        with awakening.history_at_rest(app.shell):
+            thread.start()
+            thread.join()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        theirs.close()
+    if not box or isinstance(box[0], OSError):
+        ours.close()
+        raise OSError(f"the kernel cannot be forked: {box[0] if box else 'no thread'}")
+    seconds = time.perf_counter() - began
+    return {
+        **{"label": "", "run_id": "", "is_later": False, **about},
+        "id": os.urandom(3).hex(),
+        "process_id": box[0],
+        "socket": ours,
+        "at": time.time(),
+        "seconds": seconds,
+    }
+
+
+def _sockets_of_others() -> list[int]:
+    state = registry()
+    found = [record["socket"].fileno() for record in (*state.table, *state.copies)]
+    if state.link is not None:
+        found.append(state.link.fileno())
+    return found
+
+
+def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
+    """In the fork: wait until somebody needs it, or nobody can any more."""
+    for number in closed:
+        with contextlib.suppress(OSError):
+            os.close(number)
+    state = registry()
+    for record in (*state.table, *state.copies):
+        record["socket"].detach()
+    if state.link is not None:
+        state.link.detach()
+    state.table, state.copies, state.link = [], [], None
+    carried.oom_score = _write("/proc/self/oom_score_adj", LAST_TO_LIVE)
+    carried.name = _write("/proc/self/comm", "cellwright-snap")
+    while True:
+        packet, files, _, _ = socket.recv_fds(
+            line, PACKET_BYTES, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+        )
+        if not packet:
+            os._exit(0)
+        request = json.loads(packet)
+        if request["do"] == "wake":
+            line.close()
+            _take_over(request, files, carried)
+        elif request["do"] == "live":
+            _live_beside(request, socket.socket(fileno=files[0]), line, carried)
+
+
+def _write(path: str, text: str) -> str:
+    """Write to a file of ``/proc``; what it said before."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            before = file.read().strip()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        return ""
+    return before
+
+
+def _settle(carried: Any) -> None:
+    """What a sleeper was made, it is no more."""
+    if carried.oom_score:
+        _write("/proc/self/oom_score_adj", carried.oom_score)
+    if carried.name:
+        _write("/proc/self/comm", carried.name)
+
+
+def _take_over(request: Answer, files: Sequence[int], carried: Any) -> None:
+    """In the fork: be the kernel from now on."""
+    die_with_parent = 1
+    ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != request["supervisor"]:
+        os._exit(0)
+    _settle(carried)
+    given, link, *others = files
+    with open(given, encoding="utf-8") as file:
+        payload = json.load(file)
+    state = registry()
+    state.link = socket.socket(fileno=link)
+    state.is_watched = payload["is_watched"]
+    for record, number in zip(payload["table"], others):  # noqa: B905 - Python 3.9
+        state.table.append({**record, "socket": socket.socket(fileno=number)})
+    state.news = payload["news"]
+    awakening.become_kernel(carried, payload, before_end=_end_all)
+
+
+def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, carried: Any) -> None:
+    """In the fork: make a kernel beside the one that asks; of this process, or of a fork of it."""
+    if request["stays"]:
+        process_id = os.fork()
+        if process_id:
+            owner.close()
+            # Nobody waits for it but us, and we sleep.
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            return
+    line.close()
+    _settle(carried)
+    awakening.become_copy(carried, request["connection_file"], owner, before_end=_end_all)
+
+
+def _is_there(record: Answer) -> bool:
+    """Whether a sleeper sleeps; the system ends it when memory runs out."""
+    line = record["socket"]
+    try:
+        line.setblocking(False)
+        try:
+            return bool(line.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        finally:
+            line.setblocking(True)
+    except OSError:
+        return False
+
+
+def _end(record: Answer) -> None:
+    record["socket"].close()
+    _reap(record["process_id"])
+
+
+def _reap(process_id: int, seconds: float = 1.0) -> None:
+    """Wait for a process that is about to end, if it is a child of ours."""
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        while os.waitpid(process_id, os.WNOHANG)[0] == 0 and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+
+def _end_all() -> None:
+    """Before this process ends."""
+    drop()
+    end_copy()
+
+
+def _watch_over() -> None:
+    """End the sleepers with this process, while it can still bury them."""
+    import atexit
+
+    atexit.register(_end_all)
+    registry().is_watched_over = True
+
+
+# How much memory they hold.
+
+
+def _fit_into(share: float) -> None:
+    """Drop the oldest until what they hold alone is little; one always stays."""
+    table = registry().table
+    limit = share * memory_bytes()
+    while len(table) > 1 and sum(map(_most_held_bytes, table)) > limit:
+        if sum(held_bytes(record["process_id"]) for record in table) <= limit:
+            return
+        _end(table.pop(0))
+
+
+def memory_bytes() -> float:
+    """Of the machine, or of the part of it that this process may use."""
+    found = [float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))]
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError), open(path, encoding="ascii") as file:
+            found.append(float(file.read()))
+    return min(found)
+
+
+def _most_held_bytes(record: Answer) -> float:
+    """More than it can hold alone; cheap to know."""
+    try:
+        with open(f"/proc/{record['process_id']}/statm", encoding="ascii") as file:
+            return float(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0.0
+
+
+def held_bytes(process_id: int) -> float:
+    """What would be free if it ended."""
+    total = 0.0
+    try:
+        with open(f"/proc/{process_id}/smaps_rollup", encoding="ascii") as file:
+            for line in file:
+                if line.startswith(("Private_Clean:", "Private_Dirty:")):
+                    total += float(line.split()[1]) * 1024
+    except OSError:
+        return 0.0
+    return total
+
+
+# Giving the place away.
+
+
+def _publish_all(app: Any) -> None:
+    """Return when whatever was published has left this process."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    thread = app.iopub_thread
+    leaving = awakening.descriptors_of_port(app.iopub_port)
+    stream = getattr(thread, "_xpub_stream", None)
+    close = thread.socket.close if stream is None else stream.close
+    thread.schedule(lambda: close(linger=int(LINGER_SECONDS * 1000)))
+    deadline = time.monotonic() + LINGER_SECONDS
+    while time.monotonic() < deadline and any(map(_is_open, leaving)):
+        time.sleep(0.001)
+
+
+def _is_open(descriptor: tuple[int, int]) -> bool:
+    number, inode = descriptor
+    try:
+        return os.fstat(number).st_ino == inode
+    except OSError:
+        return False
+
+
+def _hand_over(target: Answer, others: Sequence[Answer], payload: Answer) -> None:
+    state = registry()
+    given = os.memfd_create("cellwright")
+    with open(given, "w", encoding="utf-8", closefd=False) as file:
+        json.dump(payload, file, default=str)
+    os.lseek(given, 0, os.SEEK_SET)
+    supervisors = None
+    if state.link is None:
+        supervisors, state.link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    sockets = [record["socket"].fileno() for record in others]
+    files = [target["socket"].fileno(), given, state.link.fileno(), *sockets]
+    packet = json.dumps({"do": "wake", "process_id": target["process_id"]}).encode()
+    socket.send_fds(state.link, [packet], files)
+    if supervisors is None:
+        os._exit(0)
+    for number in map(int, os.listdir("/proc/self/fd")):
+        if number > 2:
+            with contextlib.suppress(OSError):
+                os.set_inheritable(number, False)
+    awakening.restore_streams()
+    os.set_inheritable(supervisors.fileno(), True)
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    watches = "1" if payload["is_watched"] else ""
+    program = [sys.executable, "-I", "-S", "-c", SUPERVISOR, str(supervisors.fileno()), watches]
+    os.execv(sys.executable, program)
+
+
+SUPERVISOR = r"""
+# Has the process number that the kernel manager knows, and passes on what is sent to it.
+import json, os, select, signal, sys, time, _socket
+link = _socket.socket(fileno=int(sys.argv[1]))
+parent = os.getppid() if sys.argv[2] else None
+PASSED = [getattr(signal, "SIG" + name) for name in "INT TERM HUP QUIT USR1 USR2".split()]
+
+def listen():
+    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    return reading
+
+for number in (*PASSED, signal.SIGCHLD):
+    signal.signal(number, lambda number, frame: None)
+signals = listen()
+# A signal to the whole group reaches the kernel by itself. Whether it went to the group is seen by
+# a process that nobody else knows.
+seen, tell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+alive, life = os.pipe()
+if os.fork() == 0:
+    signals = listen()
+    os.close(life)
+    link.close()
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    poll = select.poll()
+    poll.register(signals, select.POLLIN)
+    poll.register(alive, select.POLLIN)
+    while True:
+        for number, _ in poll.poll():
+            if number == alive:
+                os._exit(0)
+            os.write(tell, os.read(signals, 100))
+os.close(alive)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+def has_input(file, seconds):
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+def receive():
+    size = _socket.CMSG_SPACE(4 * 250)
+    packet, extra, _, _ = link.recvmsg(1 << 16, size)
+    data = b"".join(data for _, _, data in extra)
+    files = [int.from_bytes(data[at:at + 4], sys.byteorder) for at in range(0, len(data), 4)]
+    return (json.loads(packet), files) if packet else None
+
+def wake(request, files):
+    request["supervisor"] = os.getpid()
+    packed = b"".join(file.to_bytes(4, sys.byteorder) for file in files[1:])
+    line = _socket.socket(fileno=files[0])
+    try:
+        given = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)]
+        line.sendmsg([json.dumps(request).encode()], given)
+    except OSError:
+        sys.exit(1)
+    line.close()
+    for file in files[1:]:
+        os.close(file)
+    return request["process_id"]
+
+def was_to_group(number):
+    deadline = time.monotonic() + 0.02
+    while has_input(seen, max(0, deadline - time.monotonic())):
+        if number in os.read(seen, 100):
+            return True
+    return False
+
+def end(status):
+    os.close(life)
+    deadline = time.monotonic() + 0.3
+    while time.monotonic() < deadline:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.002)
+        except ChildProcessError:
+            break
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code & 0xff)
+
+kernel = wake(*receive())
+coming = None
+poll = select.poll()
+poll.register(signals, select.POLLIN)
+poll.register(link, select.POLLIN)
+while True:
+    for number, _ in poll.poll(1000 if parent else None):
+        if number == link.fileno():
+            found = receive()
+            if found is None:
+                poll.unregister(link)
+            coming = found or coming
+            continue
+        for sent in os.read(signals, 100):
+            if sent != signal.SIGCHLD and not was_to_group(sent):
+                os.kill(kernel, sent)
+    if parent and os.getppid() != parent:
+        os.kill(kernel, signal.SIGKILL)
+        os._exit(1)
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if not ended:
+            break
+        if ended == kernel:
+            if coming is None and has_input(link, 0):
+                coming = receive()
+            if coming is None:
+                end(status)
+            kernel, coming = wake(*coming), None
+"""
