@@ -299,6 +299,7 @@ class Limits:
     """Address space of a kernel that is started for the run; of no other kernel."""
 
 
+USUAL_SNAPSHOTS = 3
 SWITCHES = {
     "CELLWRIGHT_GUEST": "is_guest",
     "CELLWRIGHT_MESSAGE_TIMES": "message_times",
@@ -342,6 +343,8 @@ class Settings:
     """Whether a project's ``AGENTS.md`` and skills are read, where the person agreed to them."""
     message_times: bool = False
     """Whether the model is told when each question was sent."""
+    snapshots: int = USUAL_SNAPSHOTS
+    """So many states of a live kernel are kept to be gone back to; 0: none."""
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     """What a person knows of models, by name or pattern."""
     source: Mapping[str, str] = field(default_factory=dict)
@@ -389,9 +392,18 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     if env.get("CELLWRIGHT_MODELS"):
         changes["models"] = read_models(env["CELLWRIGHT_MODELS"])
     changes["installable"] = tuple(env.get("CELLWRIGHT_ALLOW_INSTALL", "").split())
+    if env.get("CELLWRIGHT_SNAPSHOTS", "").strip():
+        changes["snapshots"] = _count(env, "CELLWRIGHT_SNAPSHOTS")
     hosts = env.get("CELLWRIGHT_LIBRARY_HOSTS", "").replace(",", " ")
     changes["library_hosts"] = tuple(hosts.lower().split())
     return replace(settings, **changes)
+
+
+def _count(env: Mapping[str, str], name: str) -> int:
+    value = env[name].strip()
+    if not value.isdecimal():
+        raise SetupError(f"{name} is {value!r}.", hint="Use a whole number; 0 switches it off.")
+    return int(value)
 
 
 def _yes_or_no(env: Mapping[str, str], name: str) -> bool:

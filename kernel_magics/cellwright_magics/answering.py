@@ -125,6 +125,7 @@ class ShellConversation:
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
         asked = parse(line, cell)
         settings = load_settings()
+        self._session.mind_going_back(settings, calling)
         command = read_command(asked)
         nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):

@@ -33,8 +33,8 @@ ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*|(?:\d{8}-)?\d{6}-\
 """The last form is a run's id with a letter of it mistyped."""
 ENDS = ".,:;!?"
 ORDERS = """
-chat show replay rerun undo export save-sample resume reset compact pin unpin attach prompt later
-system help
+chat show replay rerun undo redo export save-sample resume reset compact pin unpin attach prompt
+later system help
 """
 VERBS = frozenset(ORDERS.split())
 """First words that orders to a model begin with as well."""

@@ -14,13 +14,21 @@ from cellwright.commands.calling import run_verb
 from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.records import EndedRun
 from cellwright.commands.results import Result
-from cellwright.errors import SetupError
+from cellwright.errors import CellwrightError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import start_kernel
+from cellwright.kernels.going_back import (
+    Snapshot,
+    explain_missing,
+    find_before,
+    find_later,
+    redone_text,
+    undone_text,
+)
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import UNDONE, RunRecord, make_undone
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.session.services import ModelService
@@ -149,7 +157,7 @@ class CellFace:
     def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
         """The kernel, with everything else that a run of this shell has."""
         place = self._session.place(self._order.settings, self._order.calling)
-        return replace(place, kernel=kernel, notebook=notebook.memory, chat_id="")
+        return replace(place, kernel=kernel, notebook=notebook.memory, chat_id="", keep_state=None)
 
     def follow(self, events: Generator[Event, None, None], stop: Stop) -> None:
         """Draw what happens until the run has ended."""
@@ -198,6 +206,7 @@ class Commands:
             "show": self._show,
             "cells": self._cells,
             "undo": self._undo,
+            "redo": self._redo,
             "reset": self._reset,
             "usage": self._usage,
         }
@@ -258,9 +267,39 @@ class Commands:
         # A replay may be newer, but it worked in a kernel of its own.
         here = self._session.last_run_id if order.line.target == "last" else ""
         record = order.store.record(here or order.run_id)
+        run_id, kernel = record.run_id, self._session.kernel
+        snapshot = find_before(kernel, run_id)
+        if snapshot is not None:
+            with self._session.at_work():
+                shown = undone_text(run_id, snapshot)
+                self._go_to(order, snapshot, shown)
         if record.start_executed:
             self._shell.set_next_input("\n\n".join(record.start_executed))
-        return undo_advice(record)
+        return undo_advice(record, explain_missing(kernel, order.settings.snapshots))
+
+    def _redo(self, order: _Order) -> object:
+        snapshot = find_later(self._session.kernel)
+        if snapshot is None:
+            raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
+        with self._session.at_work():
+            self._go_to(order, snapshot, redone_text(snapshot.run_id))
+        return None
+
+    def _go_to(self, order: _Order, snapshot: Snapshot, shown: str) -> None:
+        """Go to a state of the kernel, which the record knows before it happens."""
+        scores, run_id = order.store.scores, snapshot.run_id
+        before = {score.name: score for score in scores.of(run_id)}.get(UNDONE)
+        if snapshot.is_later:
+            scores.withdraw(run_id, UNDONE)
+        else:
+            scores.give(run_id, make_undone())
+        try:
+            self._session.go_to(snapshot, order.settings, order.calling, shown)
+        except CellwrightError:
+            scores.withdraw(run_id, UNDONE)
+            if before is not None:
+                scores.give(run_id, before)
+            raise
 
     def _reset(self, order: _Order) -> object:
         self._session.reset()

@@ -15,8 +15,13 @@ def unsaved_notice(storage: RunStorage) -> Notice:
     return Notice("warning", storage.problem, action, "not_on_disk")
 
 
-def undo_advice(record: RunRecord) -> Result:
-    """What undo can do here: nothing to the namespace, so what changed and how to get back."""
+def undo_advice(record: RunRecord, why: str) -> Result:
+    """What changed and how to get back, where the kernel cannot be taken back.
+
+    Args:
+        record: Of the run.
+        why: What stands in the way.
+    """
     ended = [ran.execution for ran in record.executions if ran.execution is not None]
     names = dict.fromkeys(v.name for execution in ended for v in execution.changed)
     files = dict.fromkeys(file.path for execution in ended for file in execution.files)
@@ -31,6 +36,6 @@ def undo_advice(record: RunRecord) -> Result:
             "They run again in full, files they write included."
         )
     return Result(
-        f"Run {record.run_id} changed: {touched}. That cannot be put back here.\n"
+        f"Run {record.run_id} changed: {touched}. That cannot be put back here: {why}.\n"
         f"To get to where it started, restart the kernel. {before}"
     )

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
 from cellwright.external.source import OutsideTools
-from cellwright.kernels import Kernel, cell_watch
+from cellwright.kernels import Kernel, cell_watch, snapshots
+from cellwright.kernels.going_back import Snapshot, go_to, keep_state, note_for_model
 from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
 from cellwright.llm.keys import SignIns
@@ -106,6 +107,42 @@ class ShellSession:
         self._conversation: Conversation | None = None
         self._setting: _Setting | None = None
         self._working = threading.Lock()
+        self._process_id = os.getpid()
+        self._snapshots = 0
+
+    def mind_going_back(self, settings: Settings, cell: CallingCell) -> None:
+        """Where this kernel was a snapshot until now, begin anew what needs it.
+
+        Connections and locks belong to the process that it was forked from; what was said stays.
+        """
+        if self._process_id == os.getpid():
+            return
+        self._process_id = os.getpid()
+        self._working = threading.Lock()
+        self.services, self._sources = ServiceCache(), Sources()
+        self._kernel = self._setting = None
+        news = snapshots.take_news()
+        if isinstance(news, Mapping) and "run_id" in news:
+            text = note_for_model(news["run_id"], is_undone=news["is_undone"])
+            self.words(self._conversation_for(settings, cell)).note("system", text)
+
+    def go_to(self, snapshot: Snapshot, settings: Settings, cell: CallingCell, shown: str) -> None:
+        """Make a snapshot the state of this kernel; where that can be done, it does not return.
+
+        Raises:
+            SetupError: It cannot be done.
+            KernelError: Likewise.
+        """
+        self._conversation_for(settings, cell)
+        self.store(settings).database.rest()
+        assert self._kernel is not None
+        news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later}
+        go_to(self._kernel, snapshot, shown=shown, news=news)
+
+    @property
+    def kernel(self) -> ShellKernel | None:
+        """The kernel that runs work in; None: none did yet."""
+        return self._kernel
 
     def store(self, settings: Settings) -> RunStore:
         """The record, opened on first use."""
@@ -156,6 +193,7 @@ class ShellSession:
             KeyboardInterrupt: It was stopped before it began.
         """
         with self.at_work():
+            self._snapshots = settings.snapshots
             conversation = self._conversation_for(settings, cell)
             words = self.words(conversation)
             request = replace(
@@ -310,6 +348,11 @@ class ShellSession:
         self._close_kernel()
         self._close_database()
 
+    def _keep_state(self, run_id: str, prompt: str) -> None:
+        if self._kernel is not None and self._database is not None and self._snapshots:
+            self._database.rest()
+            keep_state(self._kernel, self._snapshots, run_id, prompt)
+
     def _close_kernel(self) -> None:
         if self._kernel is not None:
             self._kernel.close()
@@ -336,6 +379,8 @@ class ShellSession:
         self._kernel = ShellKernel(self._shell, options)
         approver = self._approver if cell.interactive else None
         place = self.place_with(settings, self._kernel, approver)
+        if cell.interactive:
+            place = replace(place, keep_state=self._keep_state)
         if self._conversation is None:
             self._conversation = Conversation(place)
         else:

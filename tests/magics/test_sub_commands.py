@@ -98,7 +98,9 @@ def test_rerun_asks_another_model_from_the_same_start(recorded: LiveKernel) -> N
 def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
     recorded: LiveKernel,
 ) -> None:
+    recorded.run("__import__('cellwright.kernels.snapshots').kernels.snapshots.drop()")
     shown = recorded.run("%agent undo")
+    assert "no snapshot of it is left" in shown.results[0]
     assert "changed: " in shown.results[0]
     assert "cannot be put back" in shown.results[0]
     assert "restart the kernel" in shown.results[0]

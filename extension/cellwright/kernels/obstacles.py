@@ -46,7 +46,7 @@ def _is_of_kernel(thread: threading.Thread, app: Any) -> bool:
         return True
     if module.startswith(("ipykernel.", "IPython.core.history", "cellwright.", "zmq.")):
         return True
-    if thread is getattr(app.iopub_thread, "thread", None):
+    if thread in (getattr(app.iopub_thread, "thread", None), app.poller):
         return True
     watching = [getattr(stream, "watch_fd_thread", None) for stream in awakening._streams(app)]
     return any(thread is watcher for watcher in watching)

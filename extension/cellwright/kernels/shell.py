@@ -16,8 +16,15 @@ from contextlib import ExitStack, contextmanager
 from tokenize import TokenError
 from typing import Any
 
-from cellwright.errors import RunCancelled
-from cellwright.kernels import CellRequest, KernelDescription, OutputSink, cell_watch, probe
+from cellwright.errors import KernelError, RunCancelled
+from cellwright.kernels import (
+    CellRequest,
+    KernelDescription,
+    OutputSink,
+    cell_watch,
+    probe,
+    snapshots,
+)
 from cellwright.kernels.capture import INTERRUPTED, STUCK, Capture, answered, execution, reason_text
 from cellwright.kernels.drain import Drain
 from cellwright.kernels.interrupt_watch import CATCHABLE, InterruptWatch, StubbornCellError
@@ -383,6 +390,20 @@ class ShellKernel:
     def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """The answer of a function of ``cellwright.probe``."""
         return answered(function, probe.answer(function, dict(arguments), self._shell))
+
+    def ask_snapshots(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of a function of ``kernels.snapshots``.
+
+        ``go_back`` does not return: the kernel that comes answers the cell that runs.
+
+        Raises:
+            KernelError: It cannot be done.
+        """
+        try:
+            return snapshots.FUNCTIONS[function](**arguments)
+        except Exception as error:  # whatever a fork meets, no run fails because of it
+            told = f"{type(error).__name__}: {error}"
+            raise KernelError(f"The kernel could not do {function!r}: {told}.") from error
 
     def describe(self) -> KernelDescription:
         """Version, folder and process."""

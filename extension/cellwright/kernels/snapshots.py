@@ -86,13 +86,18 @@ def take(
     Returns:
         ``{"id": …}``, or ``{"obstacles": […]}``: what cannot be carried, by name.
     """
+    table = registry().table
+    if run_id:
+        # What was undone cannot be redone once something else is done.
+        for record in [record for record in table if record["is_later"]]:
+            table.remove(record)
+            _end(record)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
     found = find_obstacles()
     if found:
         return {"obstacles": found}
     record = _fork({"label": label, "run_id": run_id})
-    table = registry().table
     table.append(record)
     while len(table) > kept:
         _end(table.pop(0))
@@ -156,7 +161,10 @@ def go_back(
     if keep_now:
         found = find_obstacles()
         if not found:
-            record = _fork({"label": keep_now, "run_id": target["run_id"], "is_later": True})
+            # From where it is gone back one can be gone forth, and the other way round.
+            is_later = not target["is_later"]
+            about = {"label": keep_now, "run_id": target["run_id"], "is_later": is_later}
+            record = _fork(about)
             state.table.append(record)
             undone = record["id"]
     done = {"id": snapshot_id, "label": target["label"], "now": undone}

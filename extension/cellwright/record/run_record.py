@@ -356,6 +356,15 @@ def make_thumb(comment: str, *, is_up: bool) -> Score:
     return Score(THUMB, float(is_up), passed=is_up, explanation=comment)
 
 
+UNDONE = "undone"
+"""The name of the score of a run that the person took back."""
+
+
+def make_undone() -> Score:
+    """The score of a run whose variables were taken back; it counts no points."""
+    return Score(UNDONE, 0.0, passed=False, explanation="Undone by the user.", points=0.0)
+
+
 @dataclass(frozen=True)
 class Grade:
     """Points of several scores, together."""

@@ -599,7 +599,7 @@ class Conversation:
         self._folder = Path(folder)
         attachments = attach(question.files, self._folder)
         question = self._with_inputs(usable(question))
-        continues, publisher = self.last_run_id, self._begin()
+        continues, publisher = self.last_run_id, self._begin(question)
         self.able = able = lm.capabilities(question.parameters.model)
         made_room = self._earlier.make_room(question, able, self._offered.manifests)
         if made_room:
@@ -642,10 +642,12 @@ class Conversation:
         parts.budget.add_of_tools(spent for notice in notices for spent in notice.usage)
         return parts
 
-    def _begin(self) -> Publisher:
-        """Where the events of a new run go."""
+    def _begin(self, question: RunRequest | None = None) -> Publisher:
+        """Where the events of a new run go; before one that may act, the state is kept."""
         place = self._place
         journal = place.store.start()
+        if place.keep_state is not None and question is not None and question.mode != "plan":
+            place.keep_state(journal.run_id, question.prompt)
         self.last_run_id = journal.run_id
         self._first_run_id = self._first_run_id or journal.run_id
         return Publisher(journal, place.redactor, place.notebook, place.listener)

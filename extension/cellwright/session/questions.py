@@ -61,6 +61,8 @@ class RunContext:
     """Puts a question of a service to the person; None: nobody can be asked."""
     form_asker: FormAsker | None = None
     """Shows it as a form; None: it is asked line by line."""
+    keep_state: Callable[[str, str], object] | None = None
+    """Given the id and prompt of a run that may act, before it begins: so that it can be undone."""
 
 
 @dataclass(frozen=True)

@@ -540,6 +540,12 @@ class Database:
                 return on_disk, []
             return on_disk, self._memory.execute(sql, parameters).fetchall()
 
+    def rest(self) -> None:
+        """Let go of the file until it is needed again: a fork must not inherit it open."""
+        with self._lock:
+            if self._memory is None and not self._waiting:
+                self._let_go()
+
     def close(self) -> bool:
         """Write what waits, if that can be done, and let go of the file.
 

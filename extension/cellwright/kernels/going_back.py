@@ -1,0 +1,156 @@
+"""Undo of a kernel's variables, for whoever runs cells in it: what to ask ``snapshots`` for.
+
+A kernel that can be asked has ``ask_snapshots``: the person's own shell, and one over a client.
+Taking a snapshot is never the reason that a run fails: where one cannot be taken, the undo that is
+asked for later says why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cellwright.errors import KernelError, SetupError
+
+SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
+NOTHING_KEPT = "no snapshot of it is left"
+LABEL_LETTERS = 80
+
+
+class SnapshotKernel(Protocol):
+    """A kernel that can be forked."""
+
+    def ask_snapshots(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of a function of ``kernels.snapshots``.
+
+        Raises:
+            KernelError: It cannot be done now, or here.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state of the kernel that can be gone back to."""
+
+    snapshot_id: str
+    label: str
+    """The prompt of the run that came next."""
+    run_id: str
+    is_later: bool
+    """It was the present when somebody went back, so going to it is a redo."""
+    taken_at: float
+    """Seconds since the epoch."""
+
+
+def keep_state(kernel: object, kept: int, run_id: str, prompt: str) -> None:
+    """Take a snapshot before a run, where that can be done; never in the run's way."""
+    ask = getattr(kernel, "ask_snapshots", None)
+    if ask is None or kept < 1:
+        return
+    label = " ".join(prompt.split())[:LABEL_LETTERS]
+    with suppress(KernelError):
+        ask("take", {"label": label, "kept": kept, "run_id": run_id})
+
+
+def list_snapshots(kernel: object) -> tuple[Snapshot, ...]:
+    """The states that can be gone back to, oldest first; none where there can be none."""
+    ask = getattr(kernel, "ask_snapshots", None)
+    if ask is None:
+        return ()
+    with suppress(KernelError):
+        return tuple(
+            Snapshot(row["id"], row["label"], row["run_id"], row["is_later"], row["at"])
+            for row in ask("list", {})
+        )
+    return ()
+
+
+def find_before(kernel: object, run_id: str) -> Snapshot | None:
+    """The state before a run; None: there is none."""
+    found = [s for s in list_snapshots(kernel) if s.run_id == run_id and not s.is_later]
+    return found[-1] if found else None
+
+
+def find_later(kernel: object) -> Snapshot | None:
+    """The state that the last undo left; None: there is none."""
+    found = [snapshot for snapshot in list_snapshots(kernel) if snapshot.is_later]
+    return found[-1] if found else None
+
+
+def explain_missing(kernel: object, kept: int) -> str:
+    """Why the state before a run cannot be gone back to, by name: a clause."""
+    ask = getattr(kernel, "ask_snapshots", None)
+    if kept < 1:
+        return SWITCHED_OFF
+    if ask is None:
+        return "this kernel cannot be forked"
+    try:
+        found: Sequence[str] = ask("obstacles", {})["obstacles"]
+    except KernelError as error:
+        return error.message
+    return "; ".join(found) if found else NOTHING_KEPT
+
+
+def go_to(
+    kernel: SnapshotKernel,
+    snapshot: Snapshot,
+    *,
+    shown: str = "",
+    news: Mapping[str, Any] | None = None,
+) -> None:
+    """Make a snapshot the state of the kernel, and keep the present one for a redo, or an undo.
+
+    In the kernel's own shell this does not return: the cell that asks is answered by the kernel
+    that comes.
+
+    Args:
+        kernel: The kernel; no cell of it runs but the one that asks.
+        snapshot: Where to.
+        shown: What the cell that asks shows, if one does.
+        news: What the kernel that comes keeps for ``take_news``.
+
+    Raises:
+        SetupError: It cannot be done.
+        KernelError: The kernel does not answer.
+    """
+    content = {"data": {"text/plain": shown}, "metadata": {}, "transient": {}}
+    answer = kernel.ask_snapshots(
+        "go_back",
+        {
+            "snapshot_id": snapshot.snapshot_id,
+            "reply": None if shown else {"user_expressions": {"answer": None}},
+            "messages": [{"type": "display_data", "content": content}] if shown else [],
+            "keep_now": snapshot.label or "before it was gone back",
+            "news": dict(news or {}),
+        },
+    )
+    if "refused" in answer:
+        raise SetupError(f"The kernel cannot be taken back: {answer['refused']}.")
+
+
+def undone_text(run_id: str, snapshot: Snapshot) -> str:
+    """What the person reads after an undo."""
+    at = time.strftime("%H:%M", time.localtime(snapshot.taken_at))
+    return (
+        f"Variables are as they were before run {run_id} ({at}). "
+        "Files, databases and services are not taken back. %agent redo goes forth again."
+    )
+
+
+def redone_text(run_id: str) -> str:
+    """What the person reads after a redo."""
+    return f"Variables are as run {run_id} and what followed had left them."
+
+
+def note_for_model(run_id: str, *, is_undone: bool) -> str:
+    """What the model is told with the next question."""
+    if is_undone:
+        return (
+            f"The user has undone run {run_id}: all variables are as they were before it. "
+            "Files that it wrote are not taken back."
+        )
+    return f"The user has redone run {run_id}: variables are as it had left them."

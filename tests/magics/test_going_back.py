@@ -1,0 +1,109 @@
+"""``%agent undo`` and ``redo``: variables as before a run, and as after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_answers import text, tool_call
+from fake_service import FakeService
+from magics.live_kernel import LiveKernel
+
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+
+pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKernel]:
+    """A kernel that every test begins with an empty namespace in."""
+    with FakeService() as service:
+        live = LiveKernel(service, tmp_path_factory.mktemp("going-back"))
+        try:
+            live.run("%load_ext cellwright")
+            yield live
+        finally:
+            live.close()
+
+
+def ask(kernel: LiveKernel, code: str, said: str = "Done.") -> str:
+    """The id of a run that runs a cell."""
+    script = [tool_call("run_cell", {"code": code}), text(said)]
+    shown = kernel.run("%agent --mode auto do it", script, answers=[])
+    assert shown.reply["content"]["status"] == "ok", shown.stderr
+    return kernel.last_run.run_id
+
+
+def scores_of(kernel: LiveKernel, run_id: str) -> list[str]:
+    database = open_database(kernel.home / "runs.sqlite")
+    try:
+        return [score.name for score in RunStore(database).scores.of(run_id)]
+    finally:
+        database.close()
+
+
+def test_undo_brings_variables_back_and_redo_forth_run_by_run(kernel: LiveKernel) -> None:
+    kernel.run("import math\nrows = [1, 2, 3]\nsame = rows\nsteps = iter(rows)\nnext(steps)")
+    first = ask(kernel, "rows.append(4); next(steps); del math")
+    second = ask(kernel, "rows.clear(); rows = None; extra = 1")
+    assert kernel.value("(rows, same, extra)") == "(None, [], 1)"
+
+    shown = kernel.run("%agent undo", answers=[])
+    assert shown.reply["content"]["status"] == "ok"
+    (said,) = (data["text/plain"] for data in shown.displays)
+    assert f"as they were before run {second}" in said
+    assert (
+        kernel.value("(rows, same is rows, 'extra' in globals())") == "([1, 2, 3, 4], True, False)"
+    )
+    assert scores_of(kernel, second) == ["undone"]
+
+    kernel.run("%agent undo", answers=[])
+    assert kernel.value("(rows, same is rows, next(steps), math.pi > 3)") == (
+        "([1, 2, 3], True, 2, True)"
+    )
+    assert scores_of(kernel, first) == ["undone"]
+
+    shown = kernel.run("%agent redo", answers=[])
+    assert f"as run {first} and what followed" in shown.displays[0]["text/plain"]
+    assert kernel.value("(rows, 'math' in globals())") == "([1, 2, 3, 4], False)"
+    assert scores_of(kernel, first) == []
+
+
+def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKernel) -> None:
+    kernel.run("total = 1")
+    undone = ask(kernel, "total = 2", "It is two.")
+    kernel.run("%agent undo", answers=[])
+    later = ask(kernel, "total += 10; print(total)", "Eleven.")
+    assert kernel.value("total") == "11"
+    assert f"undone run {undone}" in str(kernel.last_run.messages)
+    assert kernel.last_run.status == "completed"
+    assert "nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
+    kernel.run(f"%agent undo {later}", answers=[])
+    assert kernel.value("total") == "1"
+
+
+def test_what_stands_in_the_way_is_named_and_the_way_round_it_is_offered(
+    kernel: LiveKernel,
+) -> None:
+    kernel.run(
+        "import threading\ngo = threading.Event()\n"
+        "waiter = threading.Thread(target=go.wait, name='my waiter'); waiter.start()\nkept = 1"
+    )
+    ask(kernel, "kept = 2")
+    shown = kernel.run("%agent undo", answers=[])
+    assert "thread 'my waiter'" in shown.results[0]
+    assert "restart the kernel" in shown.results[0]
+    assert kernel.value("kept") == "2"
+    kernel.run("go.set(); waiter.join()")
+
+
+def test_none_is_kept_where_they_are_switched_off(kernel: LiveKernel) -> None:
+    kernel.run("import os; os.environ['CELLWRIGHT_SNAPSHOTS'] = '0'; kept = 1")
+    ask(kernel, "kept = 2")
+    shown = kernel.run("%agent undo", answers=[])
+    assert "CELLWRIGHT_SNAPSHOTS is 0" in shown.results[0]
+    assert kernel.value("kept") == "2"
+    kernel.run("os.environ['CELLWRIGHT_SNAPSHOTS'] = 'many'")
+    assert "CELLWRIGHT_SNAPSHOTS is 'many'" in kernel.run("%agent undo", answers=[]).stderr
+    kernel.run("del os.environ['CELLWRIGHT_SNAPSHOTS']")
