@@ -449,6 +449,7 @@ def _restore_process(carried: Carried) -> None:
     if carried.random is not None:
         sys.modules["random"].setstate(carried.random)
     _thread_values().update(carried.thread_values)
+    _forget_loky()
     _adopt_connections(carried.thread_id)
 
 
@@ -473,6 +474,17 @@ def _adopt_connections(thread_id: int) -> None:
         for at in range(0, size - 7, 8):
             if memory[at : at + 8] == before:
                 memory[at : at + 8] = now
+
+
+def _forget_loky() -> None:
+    """Let joblib make its processes anew: those that it knows listen to another process."""
+    executors = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if executors is not None:
+        vars(executors)["_executor"] = None
+    tracking = sys.modules.get("joblib.externals.loky.backend.resource_tracker")
+    tracker = getattr(tracking, "_resource_tracker", None)
+    if tracker is not None:
+        tracker._fd = tracker._pid = None
 
 
 def _forget_loops(old: Any) -> None:

@@ -1,16 +1,30 @@
 """What a fork of the kernel would not have, by name; runs inside kernels, as ``snapshots`` does.
 
 A fork has one thread. Whatever needs another one to work is not carried: it is named here, before
-anybody relies on it.
+anybody relies on it. Some libraries begin their threads anew in a fork, or need no more than to be
+told (``awakening``); ``docs/how-to/going-back.md`` has the table, each row of it from a test.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from . import awakening
+
+OF_KERNEL = ("ipykernel.", "IPython.core.history", "cellwright.", "zmq.")
+"""Modules of threads that every kernel has; they are made anew."""
+DISPENSABLE = ("joblib.externals.loky", "tqdm._monitor")
+"""Modules of threads that the library begins anew, or does without."""
+NATIVE = ("ZMQbg/", "jemalloc_bg_thd", "polars-ooc-clea")
+"""Beginnings of the names of threads without Python that nobody misses."""
+POOLS = "a thread pool"
+OWN_TASKS = ("ipykernel", "tornado", "zmq", "jupyter_client", "IPython")
 
 
 def find_obstacles() -> list[str]:
@@ -19,34 +33,70 @@ def find_obstacles() -> list[str]:
         return [f"{sys.platform} cannot fork a running kernel"]
     app = awakening.kernel_application()
     if app is None or getattr(app, "kernel", None) is None:
-        return ["this is not an IPython kernel of ipykernel"]
-    return [*_python_threads(app)]
+        return ["this is not a kernel of ipykernel"]
+    found = [*_threads(app), *_native_threads(), *_tasks(), *_devices()]
+    if getattr(app.kernel, "eventloop", None) is not None:
+        found.append("a graphical event loop runs (%gui)")
+    return list(dict.fromkeys(found))
 
 
-def find_shared() -> list[str]:
-    """What is carried, but shared with the world outside: it is not taken back."""
-    return []
-
-
-def _python_threads(app: Any) -> list[str]:
-    found = []
+def _threads(app: Any) -> Iterator[str]:
     for thread in threading.enumerate():
-        if not _is_of_kernel(thread, app):
-            found.append(f"thread {thread.name!r} runs")
-    return found
+        if _is_of_kernel(thread, app) or _origin(thread).startswith(DISPENSABLE):
+            continue
+        if thread.name == "QueueFeederThread" and "joblib.externals.loky" in sys.modules:
+            continue
+        library = _origin(thread).replace("concurrent.futures.thread", POOLS).partition(".")[0]
+        if library in ("", "__main__", "threading"):
+            yield f"thread {thread.name!r} runs"
+        else:
+            yield f"{library} holds threads"
+
+
+def _origin(thread: threading.Thread) -> str:
+    """The module that a thread's work is from."""
+    if type(thread) is not threading.Thread:
+        return type(thread).__module__
+    return str(getattr(getattr(thread, "_target", None), "__module__", "") or "")
 
 
 def _is_of_kernel(thread: threading.Thread, app: Any) -> bool:
-    module = type(thread).__module__
-    if (
-        thread.name.startswith("cellwright ")
-        or thread is threading.main_thread()
-        or thread is threading.current_thread()
-    ):
+    if thread.name.startswith("cellwright ") or thread is threading.main_thread():
         return True
-    if module.startswith(("ipykernel.", "IPython.core.history", "cellwright.", "zmq.")):
+    if type(thread).__module__.startswith(OF_KERNEL) or thread is threading.current_thread():
         return True
     if thread in (getattr(app.iopub_thread, "thread", None), app.poller):
         return True
     watching = [getattr(stream, "watch_fd_thread", None) for stream in awakening._streams(app)]
     return any(thread is watcher for watcher in watching)
+
+
+def _native_threads() -> Iterator[str]:
+    """Threads of libraries that gave them a name; those of BLAS and OpenMP have none."""
+    with open("/proc/self/comm", encoding="utf-8") as file:
+        usual = file.read()
+    for number in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/self/task/{number}/comm", encoding="utf-8") as file:
+                name = file.read()
+            if name != usual and not name.startswith((*NATIVE, "cellwright")):
+                yield f"{name.strip().rpartition('-')[0] or name.strip()} holds threads"
+
+
+def _tasks() -> Iterator[str]:
+    with contextlib.suppress(RuntimeError):  # no loop runs
+        current = asyncio.current_task()
+        for task in asyncio.all_tasks():
+            frame = getattr(task.get_coro(), "cr_frame", None)
+            if task is current or frame is None:
+                continue
+            if not str(frame.f_globals.get("__name__", "")).startswith(OWN_TASKS):
+                yield f"asyncio task {frame.f_code.co_name!r} runs"
+
+
+def _devices() -> Iterator[str]:
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/self/fd/{number}").startswith("/dev/nvidia"):
+                yield "CUDA is in use"
+                return

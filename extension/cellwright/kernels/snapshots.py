@@ -39,7 +39,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import awakening
-from .obstacles import find_obstacles, find_shared
+from .obstacles import find_obstacles
 
 REGISTRY = "_cellwright_snapshots"
 """The module that holds the table: one for a process, whoever asks first."""
@@ -102,7 +102,7 @@ def take(
     while len(table) > kept:
         _end(table.pop(0))
     _fit_into(share)
-    return {"id": record["id"], "shared": find_shared(), "seconds": record["seconds"]}
+    return {"id": record["id"], "seconds": record["seconds"]}
 
 
 def list_snapshots() -> list[Answer]:
@@ -123,8 +123,8 @@ def drop(snapshot_id: str = "") -> Answer:
 
 
 def obstacles() -> Answer:
-    """What cannot be carried, and what could be but is shared with the world outside."""
-    return {"obstacles": find_obstacles(), "shared": find_shared()}
+    """What cannot be carried, by name."""
+    return {"obstacles": find_obstacles()}
 
 
 def go_back(

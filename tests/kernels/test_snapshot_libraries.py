@@ -1,0 +1,257 @@
+"""What libraries hold is there after going back, or is named before: the table of the docs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from kernels.snapshot_kernel import SnapshotKernel, wait_for
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
+
+
+@dataclass(frozen=True)
+class Library:
+    """Something that a kernel may hold, and an expression that is true while it works."""
+
+    name: str
+    """As the table of the docs has it."""
+    setup: str
+    works: str
+    needs: str = ""
+    """The module; empty: it comes with Python."""
+
+    @property
+    def is_there(self) -> bool:
+        return not self.needs or find_spec(self.needs) is not None
+
+
+CARRIED = (
+    Library(
+        "numpy",
+        "import numpy as np; a = np.ones((300, 300)); view = a[:2]; a @ a",
+        "(a @ a)[0, 0] == 300 and view.base is a",
+        "numpy",
+    ),
+    Library(
+        "pandas",
+        "import pandas as pd; frame = pd.DataFrame({'a': range(99)})",
+        "frame.groupby(frame.a % 3).sum().shape == (3, 1)",
+        "pandas",
+    ),
+    Library(
+        "scikit-learn",
+        "from sklearn.cluster import KMeans\n"
+        "from sklearn.ensemble import HistGradientBoostingClassifier as Boosting\n"
+        "x = [[n % 7, n % 3] for n in range(600)]; y = [row[0] > 3 for row in x]\n"
+        "KMeans(3, n_init=2).fit(x); model = Boosting(max_iter=5).fit(x, y)",
+        "model.score(x, y) > .9 and Boosting(max_iter=5).fit(x, y).score(x, y) > .9 "
+        "and KMeans(3, n_init=2).fit(x).n_iter_ > 0",
+        "sklearn",
+    ),
+    Library(
+        "LightGBM",
+        "import lightgbm; lx = [[float(n % 7)] for n in range(600)]; ly = [r[0] > 3 for r in lx]\n"
+        "import numpy as np; lx = np.array(lx)\n"
+        "lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(lx, ly)",
+        "lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(lx, ly).score(lx, ly) > .9",
+        "lightgbm",
+    ),
+    Library(
+        "XGBoost",
+        "import xgboost; import numpy as np\n"
+        "gx = np.arange(600.).reshape(-1, 1) % 7; gy = gx[:, 0] > 3\n"
+        "xgboost.XGBClassifier(n_estimators=5).fit(gx, gy)",
+        "xgboost.XGBClassifier(n_estimators=5).fit(gx, gy).score(gx, gy) > .9",
+        "xgboost",
+    ),
+    Library(
+        "joblib (processes)",
+        "import joblib, math\n"
+        "joblib.Parallel(n_jobs=2)(joblib.delayed(math.sqrt)(n) for n in range(4))",
+        "joblib.Parallel(n_jobs=2)(joblib.delayed(math.sqrt)(n) for n in (4, 9)) == [2, 3]",
+        "joblib",
+    ),
+    Library(
+        "pyarrow",
+        "import pyarrow as pa; table = pa.table({'a': list(range(50_000))})\n"
+        "table.group_by('a').aggregate([('a', 'sum')])",
+        "table.group_by('a').aggregate([('a', 'sum')]).num_rows == 50_000",
+        "pyarrow",
+    ),
+    Library(
+        "DuckDB",
+        "import duckdb; duck = duckdb.connect()\n"
+        "duck.execute('create table t as select range a from range(100000)')\n"
+        "duck.execute('select sum(a) from t').fetchall()",
+        "duck.execute('select sum(a) from t').fetchall() == [(4999950000,)]",
+        "duckdb",
+    ),
+    Library(
+        "SQLAlchemy (SQLite)",
+        "import sqlalchemy; line = sqlalchemy.create_engine('sqlite://').connect()\n"
+        "line.execute(sqlalchemy.text('create table t(a)'))",
+        "line.execute(sqlalchemy.text('select count(*) from t')).fetchall() == [(0,)]",
+        "sqlalchemy",
+    ),
+    Library(
+        "sqlite3",
+        "import sqlite3; lite = sqlite3.connect(':memory:'); lite.execute('create table t(a)')\n"
+        "lite.execute('insert into t values (1), (2)'); cursor = lite.execute('select a from t')\n"
+        "cursor.fetchone()",
+        "cursor.fetchall() == [(2,)] and lite.execute('select count(*) from t').fetchone() == (2,)",
+    ),
+    Library(
+        "matplotlib",
+        "import matplotlib.pyplot as plt; figure, axes = plt.subplots(); axes.plot([1, 2])",
+        "axes.plot([2]) and figure.canvas.draw() is None and len(axes.lines) == 2",
+        "matplotlib",
+    ),
+    Library(
+        "plotly",
+        "import plotly.graph_objects as go; drawn = go.Figure()",
+        "len(drawn.add_scatter(y=[1]).data) == 1",
+        "plotly",
+    ),
+    Library(
+        "ipywidgets",
+        "import ipywidgets; slider = ipywidgets.IntSlider(3); seen = []\n"
+        "slider.observe(lambda change: seen.append(change.new), 'value')",
+        "setattr(slider, 'value', 5) is None and seen == [5]",
+        "ipywidgets",
+    ),
+    Library(
+        "polars, imported and not used yet",
+        "import polars",
+        "polars.DataFrame({'p': [1]}).lazy().group_by('p').agg(polars.len()).collect().height == 1",
+        "polars",
+    ),
+    Library(
+        "generators, locks, thread locals, context variables",
+        "import threading, contextvars; counting = iter(range(9)); next(counting)\n"
+        "guard = threading.RLock(); near = threading.local(); near.value = 1\n"
+        "variable = contextvars.ContextVar('variable'); variable.set(2)",
+        "next(counting) == 1 and guard.acquire(timeout=1) "
+        "and (near.value, variable.get()) == (1, 2)",
+    ),
+    Library(
+        "open files, temporary folders",
+        "import os, tempfile; folder = tempfile.TemporaryDirectory()\n"
+        "opened = open(folder.name + '/f', 'w+'); opened.write('abc'); opened.flush()\n"
+        "opened.seek(1)",
+        "opened.read() == 'bc' and os.path.isdir(folder.name)",
+    ),
+)
+NAMED = (
+    (
+        Library(
+            "polars, once it was used",
+            "import polars\n"
+            "polars.DataFrame({'p': [1]}).lazy().group_by('p').agg(polars.len()).collect()",
+            "",
+            "polars",
+        ),
+        "polars holds threads",
+    ),
+    (
+        Library(
+            "a thread",
+            "import threading; go = threading.Event()\n"
+            "waiter = threading.Thread(target=go.wait, name='waiter'); waiter.start()",
+            "go.set()",
+        ),
+        "thread 'waiter' runs",
+    ),
+    (
+        Library(
+            "a thread pool",
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "pool = ThreadPoolExecutor(1); pool.submit(len, '').result()",
+            "pool.shutdown()",
+        ),
+        "a thread pool holds threads",
+    ),
+    (
+        Library(
+            "multiprocessing.Pool",
+            "import multiprocessing\nworkers = multiprocessing.Pool(1); workers.map(len, [''])",
+            "(workers.terminate(), workers.join())",
+        ),
+        "multiprocessing holds threads",
+    ),
+    (
+        Library(
+            "dask, once it computed with threads",
+            "import dask, dask.threaded; dask.delayed(sum)([1]).compute()",
+            "dask.threaded.default_pool.shutdown()",
+            "dask",
+        ),
+        "a thread pool holds threads",
+    ),
+    (
+        Library(
+            "a dask client",
+            "from distributed import Client\n"
+            "client = Client(processes=False, dashboard_address=None)",
+            "client.close()",
+            "distributed",
+        ),
+        "distributed holds threads",
+    ),
+    (
+        Library(
+            "an asyncio task",
+            "import asyncio\nasync def tick():\n"
+            "    while True: await asyncio.sleep(.05)\nticking = asyncio.create_task(tick())",
+            "ticking.cancel()",
+        ),
+        "asyncio task 'tick' runs",
+    ),
+)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[SnapshotKernel]:
+    started = SnapshotKernel(tmp_path)
+    yield started
+    started.close()
+
+
+def test_what_is_carried_works_after_going_back(kernel: SnapshotKernel) -> None:
+    there = [library for library in CARRIED if library.is_there]
+    for library in there:
+        kernel.run(library.setup)
+    before = kernel.take()
+    # A folder that is deleted stays so.
+    kernel.run(
+        "for name in [*globals()]:\n"
+        "    if not name.startswith('_') and name != 'folder': globals()[name] = None"
+    )
+    kernel.go_back(before)
+    told = {library.name: kernel.run(f"print(bool({library.works}))") for library in there}
+    assert told == {library.name: "True" for library in there}
+
+
+def test_what_is_not_carried_is_named(kernel: SnapshotKernel) -> None:
+    for library, obstacle in reversed(NAMED):
+        if not library.is_there:
+            continue
+        kernel.run(library.setup)
+        assert obstacle in kernel.ask("take")["obstacles"], library.name
+        assert obstacle in kernel.ask("obstacles")["obstacles"]
+        if library.works:
+            kernel.run(f"{library.works};")
+            assert wait_for(lambda: not kernel.ask("obstacles")["obstacles"]), library.name
+
+
+def test_the_table_of_the_docs_has_what_is_tested_and_nothing_else() -> None:
+    page = (ROOT / "docs" / "how-to" / "going-back.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+) \| (works|named: .+) \|$", page, re.MULTILINE))
+    tested = {library.name: "works" for library in CARRIED}
+    tested |= {library.name: f"named: `{obstacle}`" for library, obstacle in NAMED}
+    assert rows == tested
