@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from cellwright.agent.publishing import Listener, Publisher
 from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.context.assemble import Quoted
 from cellwright.kernels.fresh import Attendance, LateKernel
+from cellwright.kernels.going_back import keep_state
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
@@ -256,6 +258,8 @@ class ChatAnswering:
             user_id=settings.user,
             blocks=shared.sources.blocks(database, settings),
             sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
+            # The kernel of a chat without a notebook is its own: nobody's variables are there.
+            keep_state=partial(keep_state, kernel, settings.snapshots) if driver else None,
         )
         return place_of(shared.chats.get(self._chat_id), place)
 

@@ -15,6 +15,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from cellwright.errors import StoreError
+from cellwright.kernels.going_back import Snapshot
 from cellwright.llm.keys import SignIns
 from cellwright.record.outputs import VariableSummary
 from cellwright.server.configuration import Cellwright
@@ -129,6 +130,16 @@ class KernelAccess(Protocol):
 
         Raises:
             SetupError: There is no such variable.
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+    def go_back(self, kernel_id: str, run_id: str, kept: int) -> Snapshot:
+        """Bring the variables back as they were before a run; no run: forth again.
+
+        Raises:
+            SetupError: It cannot be done.
             KernelNotReadyError: The kernel is busy.
             KernelError: The kernel is gone, or does not answer.
         """

@@ -25,6 +25,13 @@ from tornado.websocket import WebSocketClosedError, websocket_connect
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.kernels.going_back import (
+    Snapshot,
+    explain_missing,
+    find_before,
+    find_later,
+    go_to,
+)
 from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.record.outputs import VariableSummary
@@ -116,6 +123,7 @@ LOOK_SECONDS = 2.0
 """A busy server takes a moment; past this a kernel counts as what it was."""
 FREE_SECONDS = 0.4
 START_SECONDS = 60.0
+RESTART = "Restart the kernel and run the cells before it."
 START_HINT = "Start the kernel, then ask again."
 
 
@@ -315,6 +323,31 @@ class ServerKernels:
             return str(self._probe(kernel_id, "inspect_variable", {"name": name}))
         except ToolError as error:
             raise SetupError(error.message, hint=error.hint) from error
+
+    def go_back(self, kernel_id: str, run_id: str, kept: int) -> Snapshot:
+        """Bring a kernel's variables back as they were before a run; where it went to.
+
+        Args:
+            kernel_id: The kernel.
+            run_id: The run; empty: forth, to where the last undo left.
+            kept: How many states of a kernel are kept, to say why there is none.
+
+        Raises:
+            SetupError: It cannot be done; the text says why.
+            KernelNotReadyError: A cell runs in the kernel.
+            KernelError: It is gone, or does not answer.
+        """
+        with closing(self.connect(kernel_id)) as kernel:
+            self.check_free(kernel_id)
+            snapshot = find_before(kernel, run_id) if run_id else find_later(kernel)
+            if snapshot is None and not run_id:
+                raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
+            if snapshot is None:
+                why = explain_missing(kernel, kept)
+                raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
+            news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later}
+            go_to(kernel, snapshot, news=news)
+            return snapshot
 
     def look(self, kernel_id: str) -> concurrent.futures.Future[bool]:
         """Begin to look whether the kernel's process is there.

@@ -9,11 +9,13 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.errors import KernelNotReadyError
+from cellwright.kernels.going_back import note_for_model
 from cellwright.record.outputs import VariableSummary
+from cellwright.record.run_record import UNDONE, make_undone
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
-from cellwright.server.rest_types import OneVariable
+from cellwright.server.rest_types import OneVariable, UndoneRun
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.stopping import retry
 
@@ -25,7 +27,7 @@ PATIENCE_SECONDS = 0.5
 class KernelRoute(Route):
     """A route that asks a kernel; the kernel runs code of ours for it."""
 
-    guest_methods = ("GET",)
+    guest_methods: tuple[str, ...] = ("GET",)
 
     async def kernels(self, kernel_id: str) -> KernelAccess:
         """The way to the kernel.
@@ -76,7 +78,38 @@ class VariableRoute(KernelRoute):
         self.send(to_dict(await self.answer(summary)))
 
 
+class UndoRoute(KernelRoute):
+    """The variables as before a run, or forth again."""
+
+    guest_methods = ()
+
+    @web.authenticated
+    @authorized
+    async def post(self, kernel_id: str) -> None:
+        """Go there; the record and the run's chat are told."""
+        run_id = self.fields(run=str).get("run", "")
+        kernels = await self.kernels(kernel_id)
+
+        def undo(shared: Application) -> UndoneRun:
+            kept = shared.settings().snapshots
+            go = lambda: kernels.go_back(kernel_id, run_id, kept)  # noqa: E731
+            snapshot = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
+            undone = UndoneRun(snapshot.run_id, not snapshot.is_later, snapshot.taken_at)
+            if undone.is_undone:
+                shared.runs.scores.give(undone.run, make_undone())
+            else:
+                shared.runs.scores.withdraw(undone.run, UNDONE)
+            chat_id = shared.chats.chat_of(undone.run)
+            if chat_id:
+                text = note_for_model(undone.run, is_undone=undone.is_undone)
+                shared.chats.notes.add(chat_id, "system", text)
+            return undone
+
+        self.send(to_dict(await self.answer(undo)))
+
+
 ROUTES: RouteTable = (
+    (f"kernels/{ROUTE_ID}/undo", UndoRoute),
     (f"kernels/{ROUTE_ID}/variables", VariablesRoute),
     (f"kernels/{ROUTE_ID}/variables/{VARIABLE_NAME}", VariableRoute),
 )

@@ -172,6 +172,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET kernels/{kernel_id}/variables/{name}": Operation(
         types.OneVariable, refusals=(400, 404, 409)
     ),
+    "POST kernels/{kernel_id}/undo": Operation(
+        types.UndoneRun, body=types.WantedUndo, refusals=(400, 404, 409, 413)
+    ),
     "GET runs/{run_id}/cells": Operation(
         tuple[types.RecordedRunCell, ...], refusals=(400, 404, 409)
     ),

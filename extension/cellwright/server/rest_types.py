@@ -175,6 +175,24 @@ class OneVariable:
 
 
 @dataclass(frozen=True)
+class WantedUndo:
+    """A run that is to be undone in a kernel."""
+
+    run: str = ""
+    """Empty: the last undo is to be undone."""
+
+
+@dataclass(frozen=True)
+class UndoneRun:
+    """Which run's variables were taken back, or brought forth again."""
+
+    run: str
+    is_undone: bool
+    taken_at: float
+    """When the state was taken that the kernel is in now; seconds since the epoch."""
+
+
+@dataclass(frozen=True)
 class AgentCell:
     """A cell that an agent made or changed, as its run left it."""
 

@@ -1,0 +1,74 @@
+"""Undo of a run's variables in a notebook's kernel, under a real Jupyter Server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from fake_service import FakeService, text, tool_call
+from server.live_server import Live
+from server_client import Client
+
+from cellwright.server.application import Application
+
+pytestmark = [
+    pytest.mark.server,
+    pytest.mark.kernel,
+    pytest.mark.skipif("sys.platform != 'linux'"),
+]
+
+
+def run_cell(code: str) -> Any:
+    return tool_call("run_cell", {"code": code})
+
+
+async def test_a_run_of_the_panel_is_undone_and_redone_in_the_kernel(
+    live: Live, scripted: FakeService, client: Client, shared: Application
+) -> None:
+    scripted.script = [
+        run_cell("rows.clear(); more = 1"),
+        text("Cleared."),
+        run_cell("print(len(rows))"),
+        text("Two."),
+    ]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.start("rows = [1, 2]; same = rows") == "ok"
+    await tab.ask(chat, "clear it")
+    assert (await tab.finished())["status"] == "completed"
+    run_id = tab.numbers[-1][0]
+    where = f"kernels/{document.kernel_id}/undo"
+    process = live.serverapp.kernel_manager.get_kernel(document.kernel_id).provisioner.process
+    before = process.pid
+
+    assert await person.start("assert rows == [] and more == 1") == "ok"
+    answer = await client.call("POST", where, {"run": run_id})
+    assert (answer.status, answer.json["run"], answer.json["is_undone"]) == (200, run_id, True)
+    check = "assert rows == [1, 2] and same is rows and 'more' not in globals()"
+    assert await person.start(check) == "ok"
+    assert [score.name for score in shared.runs.scores.of(run_id)] == ["undone"]
+
+    answer = await client.call("POST", where, {})
+    assert (answer.status, answer.json["run"], answer.json["is_undone"]) == (200, run_id, False)
+    assert await person.start("assert rows == [] and same is rows and more == 1") == "ok"
+    assert shared.runs.scores.of(run_id) == ()
+    await client.call("POST", where, {"run": run_id})
+
+    await tab.ask(chat, "count them")
+    assert (await tab.finished(2))["status"] == "completed"
+    assert "2" in "".join(document.text(cell) for cell in document.outputs)
+    assert f"undone run {run_id}" in str(scripted.requests[2].messages)
+    manager = live.serverapp.kernel_manager
+    assert await manager.is_alive(document.kernel_id)
+    assert (process.pid, process.poll()) == (before, None)
+    sleeping = person.start("import time; time.sleep(30)")
+    await asyncio.sleep(0.3)
+    await manager.interrupt_kernel(document.kernel_id)
+    assert await sleeping == "error"
+    await manager.restart_kernel(document.kernel_id)
+    refused = await client.call("POST", where, {"run": run_id})
+    assert refused.status == 400
+    assert "no snapshot of it is left" in refused.json["message"]
+    nothing = await client.call("POST", where, {})
+    assert "nothing to redo" in nothing.json["message"]
