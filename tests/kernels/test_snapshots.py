@@ -255,7 +255,7 @@ def test_the_oldest_are_dropped_and_none_is_taken_where_they_are_off(
     kernel.take()
     kernel.run("ballast[::1000] = bytes([1]) * len(ballast[::1000])")
     kernel.take(share=1e-6)
-    assert len(kernel.ask("list")) == 1
+    assert wait_for(lambda: len(kernel.ask("list")) == 1)
     assert kernel.ask("drop")["dropped"]
     assert wait_for(lambda: "cellwright-snap" not in kernel.processes().values())
 

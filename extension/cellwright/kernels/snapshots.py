@@ -90,8 +90,7 @@ def take(
     if run_id:
         # What was undone cannot be redone once something else is done.
         for record in [record for record in table if record["is_later"]]:
-            table.remove(record)
-            _end(record)
+            _drop(record)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
     found = find_obstacles()
@@ -99,9 +98,9 @@ def take(
         return {"obstacles": found}
     record = _fork({"label": label, "run_id": run_id})
     table.append(record)
-    while len(table) > kept:
-        _end(table.pop(0))
-    _fit_into(share)
+    for old in table[:-kept]:
+        _drop(old)
+    _fit_into(share * memory_bytes())
     return {"id": record["id"], "seconds": record["seconds"]}
 
 
@@ -117,8 +116,7 @@ def drop(snapshot_id: str = "") -> Answer:
     table = registry().table
     chosen = [record for record in table if snapshot_id in ("", record["id"])]
     for record in chosen:
-        table.remove(record)
-        _end(record)
+        _drop(record)
     return {"dropped": [record["id"] for record in chosen]}
 
 
@@ -475,7 +473,12 @@ def _is_there(record: Answer) -> bool:
         return False
 
 
-def _end(record: Answer) -> None:
+def _drop(record: Answer) -> None:
+    """End a sleeper, unless somebody just did."""
+    try:
+        registry().table.remove(record)
+    except ValueError:
+        return
     record["socket"].close()
     _reap(record["process_id"])
 
@@ -505,14 +508,19 @@ def _watch_over() -> None:
 # How much memory they hold.
 
 
-def _fit_into(share: float) -> None:
+def _fit_into(limit_bytes: float) -> None:
     """Drop the oldest until what they hold alone is little; one always stays."""
-    table = registry().table
-    limit = share * memory_bytes()
-    while len(table) > 1 and sum(map(_most_held_bytes, table)) > limit:
-        if sum(held_bytes(record["process_id"]) for record in table) <= limit:
-            return
-        _end(table.pop(0))
+
+    def fit() -> None:
+        table = list(registry().table)
+        held = [held_bytes(record["process_id"]) for record in table]
+        while len(table) > 1 and sum(held) > limit_bytes:
+            _drop(table.pop(0))
+            held.pop(0)
+
+    if sum(map(_most_held_bytes, registry().table)) > limit_bytes:
+        # To ask takes a millisecond for 30 MB, in which nobody has to wait for us.
+        awakening.KernelThread(fit, "cellwright memory").start()
 
 
 def memory_bytes() -> float:
