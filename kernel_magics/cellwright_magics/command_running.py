@@ -271,8 +271,7 @@ class Commands:
         snapshot = find_before(kernel, run_id)
         if snapshot is not None:
             with self._session.at_work():
-                shown = undone_text(run_id, snapshot)
-                self._go_to(order, snapshot, shown)
+                self._go_to(order, snapshot, undone_text(run_id, snapshot))
         if record.start_executed:
             self._shell.set_next_input("\n\n".join(record.start_executed))
         return undo_advice(record, explain_missing(kernel, order.settings.snapshots))
@@ -293,6 +292,7 @@ class Commands:
             scores.withdraw(run_id, UNDONE)
         else:
             scores.give(run_id, make_undone())
+            self._session.take_cells_back(order.store.events(run_id), run_id)
         try:
             self._session.go_to(snapshot, order.settings, order.calling, shown)
         except CellwrightError:

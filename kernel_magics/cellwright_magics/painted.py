@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cellwright.mcp_server.undoing import ChangeLog
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.record.events import (
@@ -19,9 +20,11 @@ from cellwright.record.events import (
     CellOutput,
     CellRemoved,
     CellStarted,
+    StateCaptured,
     ToolFinished,
 )
 from cellwright.record.outputs import Cell, ClearOutput, source_hash
+from cellwright.record.run_record import RecordedEvent
 from cellwright_magics import wording
 from cellwright_magics.display import NotebookTranscript, Screen
 from cellwright_magics.easels import Easel, PaintedBefore
@@ -38,6 +41,7 @@ class PaintedNotebook:
         saved: The file, as far as it is known.
         run_id: The run that paints now.
         execution_count: The number that cells get when they have run.
+        known: Its cells; none: those of the file.
     """
 
     is_editable = True
@@ -48,13 +52,14 @@ class PaintedNotebook:
         saved: SavedNotebook | None,
         run_id: Callable[[], str],
         execution_count: int,
+        known: tuple[Cell, ...] = (),
     ) -> None:
         self._easel = easel
         self._run_id = run_id
         self._count = execution_count
         self._path = saved.path if saved is not None else ""
         cells = saved.cells() if saved is not None else ()
-        self._seen = MemoryNotebook(as_it_is(cells, easel.painted))
+        self._seen = MemoryNotebook(known or as_it_is(cells, easel.painted))
         self._last = easel.cell_id
 
     @property
@@ -132,6 +137,32 @@ def as_it_is(saved: tuple[Cell, ...], painted: tuple[PaintedBefore, ...]) -> tup
         at = next((n for n, cell in enumerate(cells) if cell.id == new.painted_by), len(cells) - 1)
         cells.insert(at + 1, Cell(new.cell_id, "code", new.source))
     return tuple(cells)
+
+
+def take_cells_back(easel: Easel, recorded: Sequence[RecordedEvent], run_id: str) -> None:
+    """Have the front end take out what a run painted, and bring back what it changed.
+
+    What the person has changed since stays.
+
+    Args:
+        easel: Of the cell that undoes it.
+        recorded: The run's events.
+        run_id: The run.
+    """
+    log, calls = ChangeLog(), set[str]()
+    seen = MemoryNotebook()
+    for event in (each.event for each in recorded):
+        if isinstance(event, StateCaptured):
+            seen = MemoryNotebook(event.cells)
+        elif isinstance(event, (CellAdded, CellEdited, CellRemoved, CellMoved)):
+            log.note(event, seen.cells())
+            seen.apply(event)
+            calls.add(event.call_id)
+    notebook = PaintedNotebook(easel, None, lambda: run_id, 0, seen.cells())
+    for _ in calls - {""}:
+        for back in log.take_back("undo", seen):
+            notebook.apply(back)
+            seen.apply(back)
 
 
 # What the calling cell shows when the code stands in cells of its own: everything but the code.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from cellwright.notebooks.saved import SavedNotebook
 from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
 from cellwright.record.messages import Message
 from cellwright.record.outputs import ErrorOutput, OutputMessage
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.prices import known_prices
@@ -46,7 +46,7 @@ from cellwright_magics.context_commands import Attached
 from cellwright_magics.demos import Demos
 from cellwright_magics.display import RunDisplay, ShownAtOnce
 from cellwright_magics.easels import Easel, Easels
-from cellwright_magics.painted import PaintedNotebook
+from cellwright_magics.painted import PaintedNotebook, take_cells_back
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -125,6 +125,14 @@ class ShellSession:
         if isinstance(news, Mapping) and "run_id" in news:
             text = note_for_model(news["run_id"], is_undone=news["is_undone"])
             self.words(self._conversation_for(settings, cell)).note("system", text)
+
+    def take_cells_back(self, recorded: Sequence[RecordedEvent], run_id: str) -> None:
+        """Take out the cells of a run where the front end of this cell can do that."""
+        easel = self._easels.of(getattr(self._shell, "get_parent", dict)() or {})
+        if easel is not None:
+            self._easels.start(easel, run_id)
+            take_cells_back(easel, recorded, run_id)
+            easel.send("done", run=run_id)
 
     def go_to(self, snapshot: Snapshot, settings: Settings, cell: CallingCell, shown: str) -> None:
         """Make a snapshot the state of this kernel; where that can be done, it does not return.

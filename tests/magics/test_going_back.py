@@ -8,6 +8,7 @@ import pytest
 from fake_answers import text, tool_call
 from fake_service import FakeService
 from magics.live_kernel import LiveKernel
+from magics.painting_front_end import PaintingFrontEnd
 
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -81,6 +82,23 @@ def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKe
     assert "nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
     kernel.run(f"%agent undo {later}", answers=[])
     assert kernel.value("total") == "1"
+
+
+def test_the_cells_of_the_run_go_where_the_front_end_paints(kernel: LiveKernel) -> None:
+    front_end = PaintingFrontEnd(kernel)
+    kernel.run("total = 1")
+    script = [tool_call("run_cell", {"code": "total = 2"}), text("Two.")]
+    painted = front_end.run("%agent --mode auto do it", script)
+    (cell,) = painted.cells
+    undone = front_end.run("%agent undo", cell_id="below")
+    assert undone.kinds == ["start", "remove", "done"]
+    removed = undone.operations[1]
+    assert removed["cell_id"] == cell.told["cell_id"]
+    assert removed["previous_hash"] == cell.told["hash"]
+    assert "as they were before run" in undone.shown.displays[0]["text/plain"]
+    assert kernel.value("total") == "1"
+    again = front_end.run("%agent --mode auto do it", script)
+    assert again.kinds == ["start", "add", "begin", "end", "done"]
 
 
 def test_what_stands_in_the_way_is_named_and_the_way_round_it_is_offered(
