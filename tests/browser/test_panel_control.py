@@ -115,6 +115,23 @@ def test_a_step_and_a_whole_run_are_taken_back_and_done_again(page: NotebookPage
     expect(page.cell(1).locator(".cw-cell-badge")).to_have_text("AI")
 
 
+def test_undo_brings_the_variables_back_and_redo_forth_again(page: NotebookPage) -> None:
+    page.write(call("run_cell", code="data.sort(); total = sum(data)"), text("Sorted."))
+    page.start("data = [3, 1, 2]", "print(data, 'total' in globals())", mode="Auto")
+    page.lab.run_cell(0)
+    page.answer("Sort it.")
+    page.root.get_by_role("button", name=re.compile("^Undo run")).click()
+    status = page.last.get_by_role("status")
+    expect(status).to_contain_text("Variables are as they were before it.")
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("[3, 1, 2] False")
+    page.button("Redo run").click()
+    expect(status).to_contain_text("Variables are as they were before you undid it.")
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("[1, 2, 3] True")
+    page.picture("undo-variables")
+
+
 def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
     page.write(
         slowly("Working on it. " * 40, 40),

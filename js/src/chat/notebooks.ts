@@ -17,6 +17,11 @@ export interface Confirmation {
   readonly cells: readonly WireCell[];
 }
 
+/** What became of the kernel's variables: `why` says what stands in the way, if it is known. */
+export type VariablesOutcome =
+  | { readonly kind: 'undone' | 'redone' | 'waiting' }
+  | { readonly kind: 'kept'; readonly why: string };
+
 /** What undoing did and what it left because the person had changed it. */
 export interface UndoResult {
   readonly changed: readonly string[];

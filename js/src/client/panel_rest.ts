@@ -234,6 +234,11 @@ export class Rest {
     return (await this._get(value, { path: ['kernels', kernelId, 'variables', name] })).text;
   }
 
+  /** Bring a kernel's variables back as before a run; empty: forth again. */
+  async undoVariables(kernelId: string, run: string): Promise<void> {
+    await send(this._settings, { path: ['kernels', kernelId, 'undo'] }, withBody('POST', { run }));
+  }
+
   runCells(run: string): Promise<readonly RunCell[]> {
     return this._get(list(shape('RecordedRunCell')), { path: ['runs', run, 'cells'] });
   }

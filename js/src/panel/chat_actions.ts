@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { AskOptions, Turn } from '../chat/types';
+import { complaintOf } from '../client/problems';
 import { useSignal, useTrans } from '../ui/hooks';
 import type { NamedCell, WireCell } from '../wire/generated';
 import type { Chat, Notebooks, NotebookView, Panel } from './ports';
@@ -99,6 +100,18 @@ export function useChatActions(
       findCell: cellId => findCell(port?.cells() ?? [], cellId),
       undo: (runId, callId) => port?.undo(runId, callId) ?? null,
       redo: (runId, callId) => port?.redo(runId, callId) ?? null,
+      undoVariables: async (runId, isRedo) => {
+        const kernel = port?.kernelId ?? '';
+        if (chat.turns.at(-1)?.runId !== runId) {
+          return { kind: 'kept', why: trans.__('later answers build on them') };
+        }
+        try {
+          await panel.rest.undoVariables(kernel, isRedo ? '' : runId);
+          return { kind: isRedo ? 'redone' : 'undone' };
+        } catch (error) {
+          return { kind: 'kept', why: complaintOf(error) };
+        }
+      },
       retry: ({ isAnswered, prompt, runId }) => {
         ask(runId, prompt, () => {
           const isLast = chat.turns.at(-1)?.runId === runId;

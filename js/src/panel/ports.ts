@@ -39,6 +39,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'setThumb'
     | 'takeNote'
     | 'tryService'
+    | 'undoVariables'
     | 'variable'
     | 'waitingNotes'
   >;

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ProjectTextRow } from '../client/panel_rest';
-import type { UndoResult } from '../chat/notebooks';
+import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import type { NamedCell } from '../wire/generated';
 
@@ -31,6 +31,8 @@ export interface TurnActions {
   /** Take back a run, or one call of it; null: the notebook is not open. */
   undo(runId: string, callId?: string): UndoResult | null;
   redo(runId: string, callId?: string): UndoResult | null;
+  /** Bring the variables back as before a run, or forth again; says why where that was not done. */
+  undoVariables(runId: string, isRedo: boolean): Promise<VariablesOutcome>;
   /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
   /** Ask this in place of a turn and of all that followed. */
@@ -75,6 +77,7 @@ const NOTHING: TurnActions = {
   findCell: () => null,
   undo: () => null,
   redo: () => null,
+  undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: () => undefined,
   replace: () => undefined,
   branch: () => undefined,

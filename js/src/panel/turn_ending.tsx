@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { UndoResult } from '../chat/notebooks';
+import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import { Button, Icon, IconButton, type IconName } from '../ui/button';
 import { CopyButton } from '../ui/code_block';
@@ -23,6 +23,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
   const { run: openRun } = useOpener();
   const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
   const [isUndone, setUndone] = React.useState(false);
+  const [variables, setVariables] = React.useState<VariablesOutcome>({ kind: 'waiting' });
   const [isCommenting, setCommenting] = React.useState(false);
   const figures = formatFigures(turn, trans);
   const changedCells = turn.blocks.some(
@@ -32,6 +33,10 @@ export function TurnFooter({ turn }: { turn: Turn }) {
     const done = isUndone ? actions.redo(turn.runId) : actions.undo(turn.runId);
     setOutcome(done);
     setUndone(done !== null && !isUndone);
+    if (done !== null) {
+      setVariables({ kind: 'waiting' });
+      void actions.undoVariables(turn.runId, isUndone).then(setVariables);
+    }
   };
   return (
     <footer className="cw-footer">
@@ -57,7 +62,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
               label={
                 isUndone
                   ? trans.__('Redo run')
-                  : trans.__('Undo run: takes back its cells; variables keep their values')
+                  : trans.__('Undo run: its cells and what it did to variables')
               }
               disabled={!actions.canUndo}
               onClick={undo}
@@ -94,7 +99,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
       />
       {outcome !== null && (
         <p className="cw-muted" role="status">
-          {undoWords(outcome, isUndone, trans)}
+          {undoWords(outcome, isUndone, trans, variables)}
         </p>
       )}
     </footer>

@@ -1,12 +1,17 @@
 /** What states are called in the panel. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { UndoResult } from '../chat/notebooks';
+import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { ToolCard } from '../chat/types';
 import type { ChatState, Mode, RunStatus } from '../wire/generated';
 
 /** What taking back, or bringing back, did to the notebook. */
-export function undoWords(result: UndoResult, isUndone: boolean, trans: TranslationBundle): string {
+export function undoWords(
+  result: UndoResult,
+  isUndone: boolean,
+  trans: TranslationBundle,
+  variables: VariablesOutcome = { kind: 'kept', why: '' }
+): string {
   const changed = result.changed.length;
   const kept = result.kept.length;
   const done = isUndone
@@ -22,10 +27,28 @@ export function undoWords(result: UndoResult, isUndone: boolean, trans: Translat
       )
     );
   }
-  if (isUndone) {
-    words.push(trans.__('Variables and files keep their values.'));
+  words.push(variablesWords(variables, isUndone, trans));
+  return words.filter(text => text !== '').join(' ');
+}
+
+function variablesWords(
+  variables: VariablesOutcome,
+  isUndone: boolean,
+  trans: TranslationBundle
+): string {
+  switch (variables.kind) {
+    case 'waiting':
+      return trans.__('Bringing the variables back…');
+    case 'undone':
+      return trans.__('Variables are as they were before it. Files keep what was written.');
+    case 'redone':
+      return trans.__('Variables are as they were before you undid it.');
+    case 'kept':
+      if (variables.why !== '') {
+        return trans.__('Variables keep their values: %1', variables.why);
+      }
+      return isUndone ? trans.__('Variables and files keep their values.') : '';
   }
-  return words.join(' ');
 }
 
 /** How a run stands or ended, in plain words. */

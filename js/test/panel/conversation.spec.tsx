@@ -185,6 +185,20 @@ it('acts on the notebook of the chat', async () => {
   ]);
 });
 
+it('takes variables back with the last run alone', async () => {
+  const turns = [turn({ blocks: [card()] }), turn({ runId: 'run-2', blocks: [card()] })];
+  const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, turns));
+  await new Stage(panel).show();
+  for (const button of screen.getAllByRole('button', { name: /^Undo run/ })) {
+    fireEvent.click(button);
+    await settle();
+  }
+  expect(screen.getByText(/later answers build on them/)).toBeDefined();
+  expect(panel.calls.filter(([name]) => name === 'undoVariables')).toEqual([
+    ['undoVariables', 'kernel-1', 'run-2']
+  ]);
+});
+
 it.each([
   ['while a run goes on', { run: 'run-2' }, true],
   ['in a notebook that cannot be changed', {}, false]

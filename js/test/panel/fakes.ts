@@ -269,6 +269,10 @@ export class FakePanel implements Panel {
       }
       return this.answer(undefined);
     },
+    undoVariables: (kernel, run) => {
+      this.calls.push(['undoVariables', kernel, run]);
+      return this.answer(undefined);
+    },
     projectTexts: () => this.answer([]),
     allowProjectText: () => this.answer([]),
     context: () => this.answer(this.context),

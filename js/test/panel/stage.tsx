@@ -104,6 +104,7 @@ export const ACTIONS: TurnActions = {
   findCell: () => null,
   undo: () => null,
   redo: () => null,
+  undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: NOTHING,
   replace: NOTHING,
   branch: NOTHING,

@@ -1,10 +1,12 @@
 import * as React from 'react';
 
-import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, expect, it, vi } from 'vitest';
 
+import type { VariablesOutcome } from '../../src/chat/notebooks';
 import type { NoticeBlock, Turn } from '../../src/chat/types';
 import { groupBlocks, TurnView } from '../../src/panel/turn';
+import type { TurnActions } from '../../src/panel/turn_actions';
 import { card, turn } from './fakes';
 import { showPart } from './stage';
 import { complete } from '../complete';
@@ -155,16 +157,40 @@ it('takes one call back, says what was left, and brings it back again', () => {
   ]);
 });
 
-it('takes the whole run back and says that variables are not', () => {
+it('takes the whole run back, with its variables where that can be done', async () => {
   const undo = vi.fn(() => ({ changed: ['a', 'b'], kept: [] }));
   const redo = vi.fn(() => ({ changed: ['a', 'b'], kept: [] }));
-  showPart(<TurnView turn={turn({ blocks: [card()] })} />, { undo, redo });
-  fireEvent.click(screen.getByRole('button', { name: /Undo run/ }));
-  expect(screen.getByRole('status').textContent).toBe(
-    'Took back 2 cells. Variables and files keep their values.'
+  const outcomes: VariablesOutcome[] = [
+    { kind: 'undone' },
+    { kind: 'redone' },
+    { kind: 'kept', why: "thread 'loader' runs" }
+  ];
+  const undoVariables = vi.fn<TurnActions['undoVariables']>(() =>
+    Promise.resolve(outcomes.shift() ?? { kind: 'kept' as const, why: '' })
   );
+  showPart(<TurnView turn={turn({ blocks: [card()] })} />, { undo, redo, undoVariables });
+  const status = () => screen.getByRole('status').textContent;
+  fireEvent.click(screen.getByRole('button', { name: /Undo run/ }));
+  expect(status()).toBe('Took back 2 cells. Bringing the variables back…');
+  await waitFor(() => {
+    expect(status()).toBe(
+      'Took back 2 cells. Variables are as they were before it. Files keep what was written.'
+    );
+  });
   fireEvent.click(screen.getByRole('button', { name: 'Redo run' }));
-  expect([undo.mock.calls, redo.mock.calls]).toEqual([[['run-1']], [['run-1']]]);
+  await waitFor(() => {
+    expect(status()).toBe('Brought back 2 cells. Variables are as they were before you undid it.');
+  });
+  fireEvent.click(screen.getByRole('button', { name: /Undo run/ }));
+  await waitFor(() => {
+    expect(status()).toBe("Took back 2 cells. Variables keep their values: thread 'loader' runs");
+  });
+  expect([undo.mock.calls.length, redo.mock.calls.length]).toEqual([2, 1]);
+  expect(undoVariables.mock.calls).toEqual([
+    ['run-1', false],
+    ['run-1', true],
+    ['run-1', false]
+  ]);
 });
 
 it('offers no undo for a run that only looked', () => {
