@@ -180,7 +180,7 @@ class ShellConversation:
         check_batch_mode(request.mode, is_interactive=calling.interactive)
         quiet = asked.options.quiet
         if self._paints(asked, calling):
-            calling = replace(calling, easel=self._easels.of(calling.shell.get_parent()))
+            calling = replace(calling, easel=self._session.find_easel(calling))
         shown = self._transcript(calling)
         transcript = QuietTranscript(shown) if quiet else shown
         _say_ignored(cell, transcript)

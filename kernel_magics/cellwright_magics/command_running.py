@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -200,12 +201,15 @@ class Commands:
         self._transcript = transcript
         self._configured = configured
         self._widgets = OpenWidgets()
+        self._branches: Any = None
+        """A ``branching.BranchCommands``, made when somebody branches."""
         self._runners: dict[str, Callable[[_Order], object]] = {
             "chat": self._chat,
             "runs": self._runs,
             "show": self._show,
             "cells": self._cells,
             "undo": self._undo,
+            "branch": self._branch,
             "redo": self._redo,
             "reset": self._reset,
             "usage": self._usage,
@@ -221,8 +225,10 @@ class Commands:
         return self._runners.get(line.command.words[0], self._call)(order)
 
     def close(self) -> None:
-        """Close the widgets that are open."""
+        """Close the widgets and branches that are open."""
         self._widgets.close()
+        if self._branches is not None:
+            self._branches.close()
 
     def _chat(self, order: _Order) -> None:
         arguments = order.line.arguments
@@ -300,6 +306,21 @@ class Commands:
             if before is not None:
                 scores.give(run_id, before)
             raise
+
+    def _branch(self, order: _Order) -> object:
+        arguments, cell = order.line.arguments, cell_settings(order.calling.metadata)
+        options = AgentOptions(
+            mode=getattr(arguments, "mode", "") or None,
+            files=tuple(getattr(arguments, "files", ())),
+        )
+        request = fill_request(options, cell, self._configured(), order.settings)
+        calling = order.calling
+        if calling.rich and self._configured().paint:
+            calling = replace(calling, easel=self._session.find_easel(calling))
+        if self._branches is None:
+            module = importlib.import_module("cellwright_magics.branching")
+            self._branches = module.BranchCommands(self._shell, self._session, self._transcript)
+        return self._branches.run(order.line, request, order.settings, calling)
 
     def _reset(self, order: _Order) -> object:
         self._session.reset()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cellwright.assistants.fields import KINDS, SET_KEYS
 from cellwright.commands import Argument, Kind, Option, Verb
 from cellwright.commands.verbs import (
+    COUNT,
     FUNCTION_WORDS,
     MANY,
     NAME,
@@ -58,6 +59,12 @@ DEMOS_OPTIONS = (
     Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
     Option(("--for",), {"dest": "assistant", "default": "", "metavar": "ASSISTANT"}),
 )
+BRANCH_OPTIONS = (
+    Option(("-m", "--models"), {"default": "", "metavar": "A,B,C"}),
+    Option(("--approaches",), {"default": "", "metavar": '"A | B"'}),
+    Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
+    Option(("--files",), {"nargs": "+", "default": [], "metavar": "FILE"}),
+)
 APPEND = Option(("--append",), {"action": "store_true"})
 
 
@@ -77,6 +84,23 @@ COMMANDS = (
     Verb("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
     _of_run("undo", "bring the variables back as they were before a run"),
     Verb("redo", "bring them forth again, as the last undo found them"),
+    Verb("branch list", "the attempts that are open, side by side"),
+    Verb("branch keep", "let an attempt take the kernel's place", (Argument(COUNT),)),
+    Verb("branch drop", "end the attempts; nothing of them happened here"),
+    Verb(
+        "branch",
+        "try something several times at once, in copies of this kernel",
+        (Argument(COUNT), Argument(QUOTED, 0)),
+        BRANCH_OPTIONS,
+        takes_body=True,
+    ),
+    Verb(
+        "branch",
+        "the same, once for each model or approach",
+        (Argument(QUOTED, 0),),
+        BRANCH_OPTIONS,
+        takes_body=True,
+    ),
     _of_run("cells", "put a run's code into the next cell"),
     Verb("assistant", "who can answer"),
     Verb("assistant list", "the same"),

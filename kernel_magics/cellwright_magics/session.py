@@ -21,7 +21,7 @@ from cellwright.kernels.tap import ShellOptions
 from cellwright.llm.keys import SignIns
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
+from cellwright.record.events import CellEvent, Event, Notice, RunStarted, ToolProgress
 from cellwright.record.messages import Message
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RecordedEvent, RunRecord
@@ -29,6 +29,7 @@ from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnviron
 from cellwright.session.conversation import Conversation
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.resuming import executed_in, last_record
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings, checked_mode, option_parameters
@@ -122,7 +123,10 @@ class ShellSession:
         self.services, self._sources = ServiceCache(), Sources()
         self._kernel = self._setting = None
         news = snapshots.take_news()
-        if isinstance(news, Mapping) and "run_id" in news:
+        if isinstance(news, Mapping) and "kept_run" in news:
+            self._conversation = None
+            self._go_on_after(str(news["kept_run"]), settings, cell)
+        elif isinstance(news, Mapping) and "run_id" in news:
             text = note_for_model(news["run_id"], is_undone=news["is_undone"])
             self.words(self._conversation_for(settings, cell)).note("system", text)
 
@@ -395,6 +399,40 @@ class ShellSession:
             self._conversation.move(place)
         self._setting = setting
         return self._conversation
+
+    def _go_on_after(self, run_id: str, settings: Settings, cell: CallingCell) -> None:
+        """Go on with what a run has said that worked in a copy of this kernel."""
+        conversation = self._conversation_for(settings, cell)
+        record = last_record(self.store(settings), [run_id])
+        if record is not None:
+            conversation.resume(record.messages, executed_in(record))
+            conversation.last_run_id = run_id
+
+    def find_easel(self, cell: CallingCell) -> Easel | None:
+        """Where a front end can put cells under the calling cell; None: nowhere."""
+        return self._easels.of(cell.shell.get_parent())
+
+    def show_again(self, run_id: str, cell: CallingCell, shown: RunDisplay) -> None:
+        """Show a recorded run; where the calling cell paints, its cells are put into the notebook.
+
+        Args:
+            run_id: The run.
+            cell: The calling cell.
+            shown: Shows what stands between the cells, and outputs.
+        """
+        assert self._store is not None
+        notebook: PaintedNotebook | None = None
+        if cell.easel is not None:
+            saved = saved_notebook(self._shell.user_ns, os.environ)
+            count = self._shell.displayhook.prompt_count
+            self._easels.start(cell.easel, run_id)
+            notebook = PaintedNotebook(cell.easel, saved, lambda: run_id, count)
+        for recorded in self._store.events(run_id):
+            if notebook is not None and isinstance(recorded.event, CellEvent):
+                notebook.apply(recorded.event)
+            shown.show(recorded.event)
+        if cell.easel is not None:
+            cell.easel.send("done", run=run_id)
 
 
 def fill_request(

@@ -150,3 +150,20 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     assert "no differences" in shown.after("%agent replay")
     report = (shown.folder / "report.html").read_text(encoding="utf-8")
     assert "What is in @best?" in report
+
+
+@pytest.mark.skipif("sys.platform != 'linux'")
+def test_of_three_branches_one_is_kept_and_gone_back_from(tmp_path: Path) -> None:
+    shown = Executed(read_example("branches.ipynb"), tmp_path)
+    assert shown.after("%agent branch 3").count("completed") == 3
+    untouched, again = (
+        "\n".join(map(_text, cell.outputs))
+        for cell in shown.notebook.cells
+        if '"revenue_by_region" in globals()' in cell.source
+    )
+    assert untouched == "False 1\n"
+    assert "Branch 2 was kept" in shown.after("branch keep")
+    # The generator is where the copy had it: the kernel had not read on when it was copied.
+    assert shown.after("revenue.tolist()") == "[245.0, 240.0] 1\n"
+    assert "before run" in shown.after("%agent undo")
+    assert again == "False 4\n"

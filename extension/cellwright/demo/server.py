@@ -205,8 +205,6 @@ class DemoServer:
 class _HttpServer(ThreadingHTTPServer):
     """Threads that end with the server, and a memory of prompts for the cached share."""
 
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 64
 
     def __init__(self, host: str, port: int, delay_seconds: float) -> None:
@@ -233,7 +231,9 @@ class _HttpServer(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
             self._connections.add(request)
-        super().process_request(request, client_address)
+        # A thread that is known as ours: who copies a kernel asks which threads run in it.
+        handle = self.process_request_thread
+        WorkerThread(handle, request, client_address, name="demo-request").start()
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:

@@ -22,6 +22,7 @@ from cellwright.exports.sample import (
     format_messages,
     parse_messages,
 )
+from cellwright.record.events import BranchMark
 from cellwright.record.messages import AssistantMessage, Manifest, Parameters, Usage
 from cellwright.record.outputs import (
     Cell,
@@ -51,6 +52,7 @@ RUN_FACTS = (
     "continues",
     "earlier_messages",
     "history_replaced_at",
+    "branch",
 )
 OWN_FACTS = ("process_id", "cwd", "session")
 """Of a kernel, what is another for each; a run's folder is among its own facts."""
@@ -291,8 +293,10 @@ def _head(sample: SampleRecord) -> RunRecord:
     )
     facts: dict[str, Any] = {name: sample.run[name] for name in FACTS if name in sample.run}
     filters = sample.run.get("text_filters")
+    branch = sample.run.get("branch")
     return replace(
         head,
+        branch=from_dict(BranchMark, branch) if branch else None,
         base_url=str(sample.model.get("base_url", "")),
         answer=sample.result if isinstance(sample.result, str) else _as_text(sample.result),
         reason=sample.error or str(sample.run.get("reason", "")),

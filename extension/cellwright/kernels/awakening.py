@@ -60,15 +60,6 @@ class Carried:
         self.oom_score = self.name = ""
 
 
-_owners: list[socket.socket] = []
-"""In a copy: the socket to the kernel that it was made of."""
-
-
-def owner_of_copy() -> socket.socket | None:
-    """The socket to the kernel that this one is a copy of; None: it is no copy."""
-    return _owners[0] if _owners else None
-
-
 def kernel_application() -> Any:
     """The ``IPKernelApp`` of this process, or None."""
     module = sys.modules.get("ipykernel.kernelapp")
@@ -286,8 +277,6 @@ def become_copy(
     for number, offset in carried.offsets:
         _open_again(number, offset)
     carried.offsets = []
-
-    _owners[:] = [owner]
 
     def announce() -> None:
         owner.send(json.dumps({"process_id": os.getpid()}).encode())

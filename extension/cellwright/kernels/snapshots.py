@@ -67,7 +67,13 @@ def registry() -> Any:
     if found is None:
         found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
         vars(found).update(
-            table=[], copies=[], link=None, is_watched=False, is_watched_over=False, news=None
+            table=[],
+            copies=[],
+            link=None,
+            owner=None,
+            is_watched=False,
+            is_watched_over=False,
+            news=None,
         )
     return found
 
@@ -243,7 +249,7 @@ def end_copy(copy_id: str = "") -> Answer:
 def offer() -> Answer:
     """In a copy: take a snapshot and offer it to the kernel that the copy was made of."""
     state = registry()
-    owner = awakening.owner_of_copy()
+    owner = state.owner
     found = ["this is not a copy of a kernel"] if owner is None else find_obstacles()
     if owner is None or found:
         return {"obstacles": found}
@@ -373,8 +379,7 @@ def _fork(about: Answer) -> Answer:
 def _sockets_of_others() -> list[int]:
     state = registry()
     found = [record["socket"].fileno() for record in (*state.table, *state.copies)]
-    if state.link is not None:
-        found.append(state.link.fileno())
+    found += [line.fileno() for line in (state.link, state.owner) if line is not None]
     return found
 
 
@@ -386,9 +391,10 @@ def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
     state = registry()
     for record in (*state.table, *state.copies):
         record["socket"].detach()
-    if state.link is not None:
-        state.link.detach()
-    state.table, state.copies, state.link = [], [], None
+    for other in (state.link, state.owner):
+        if other is not None:
+            other.detach()
+    state.table, state.copies, state.link, state.owner = [], [], None, None
     carried.oom_score = _write("/proc/self/oom_score_adj", LAST_TO_LIVE)
     carried.name = _write("/proc/self/comm", "cellwright-snap")
     while True:
@@ -455,6 +461,7 @@ def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, car
             return
     line.close()
     _settle(carried)
+    registry().owner = owner
     awakening.become_copy(carried, request["connection_file"], owner, before_end=_end_all)
 
 

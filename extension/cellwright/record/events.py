@@ -36,12 +36,27 @@ RunStatus = Literal[
 
 
 @dataclass(frozen=True)
+class BranchMark:
+    """Which of several attempts from the same state a run is."""
+
+    group: str
+    """The same for all of them."""
+    number: int
+    """From 1."""
+    count: int
+    """How many there were."""
+    label: str = ""
+    """What is special about it, such as its model; empty: nothing."""
+
+
+@dataclass(frozen=True)
 class RunStarted:
     """A run begins; written before the first request."""
 
     prompt: str
     lane: str
-    """Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``."""
+    """Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``, or in
+    a copy of the live kernel: ``branch``."""
     mode: str
     """``plan``, ``ask``, ``edits`` or ``auto``."""
     parameters: Parameters
@@ -69,6 +84,8 @@ class RunStarted:
     """What is done to the person's words before they are sent, by name; None: all there is."""
     notes: tuple[str, ...] = ()
     """What waited for the question and is shown with it; the messages have all of it."""
+    branch: BranchMark | None = None
+    """None: there was one attempt alone."""
     kind: Literal["run_started"] = field(default="run_started", init=False)
 
 

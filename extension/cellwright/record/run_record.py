@@ -11,6 +11,7 @@ from cellwright.record.content import Content
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    BranchMark,
     CellAdded,
     CellEdited,
     CellFinished,
@@ -491,6 +492,8 @@ class RunRecord:
     """What was done to the person's words before they were sent, by name; None: all."""
     notes: tuple[str, ...] = ()
     """What had waited for the question, as it is shown."""
+    branch: BranchMark | None = None
+    """Which of several attempts from the same state it is; None: the only one."""
     schema: str = SCHEMA
     scores: tuple[Score, ...] = ()
     """What it was found worth later; the store keeps them beside the events."""
@@ -590,6 +593,7 @@ class _Folding:
             given=event.given,
             text_filters=event.text_filters,
             notes=event.notes,
+            branch=event.branch,
         )
 
     def state_captured(self, event: StateCaptured) -> None:

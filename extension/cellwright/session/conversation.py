@@ -672,6 +672,7 @@ class Conversation:
             file_names=question.file_names,
             given=question.given,
             text_filters=question.text_filters,
+            branch=question.branch,
         )
 
     def _looked_up(self, question: RunRequest, state: TurnState, stop: Stop) -> RetrievalResult:

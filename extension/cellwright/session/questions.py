@@ -19,7 +19,7 @@ from cellwright.kernels import InputAsker, Kernel
 from cellwright.llm.budget import Spending
 from cellwright.llm.openai_format import usable_parameters
 from cellwright.notebooks import Notebook
-from cellwright.record.events import ToolProgress
+from cellwright.record.events import BranchMark, ToolProgress
 from cellwright.record.messages import Parameters, Price, UserMessage
 from cellwright.record.run_record import Runs
 from cellwright.settings import Limits, Mode
@@ -128,6 +128,8 @@ class RunRequest:
     """``@name`` in the prompt is summed up as well; else ``variables`` alone."""
     installable: tuple[str, ...] = ()
     """Packages that mode ``auto`` installs without asking, beside those that are set."""
+    branch: BranchMark | None = None
+    """Which of several attempts it is; None: the only one."""
 
 
 # A question as it can be asked.

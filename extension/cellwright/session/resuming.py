@@ -51,8 +51,13 @@ def last_record(store: Runs, runs: Sequence[str]) -> RunRecord | None:
 
 def resume(conversation: Conversation, messages: Sequence[Message], record: RunRecord) -> None:
     """Let a conversation go on with these messages, in the kernel that a run has left."""
-    log = (*record.start_executed, *(ran.source for ran in record.executions))
-    conversation.resume(tuple(messages), log, str(record.kernel.get("session", "")))
+    session = str(record.kernel.get("session", ""))
+    conversation.resume(tuple(messages), executed_in(record), session)
+
+
+def executed_in(record: RunRecord) -> tuple[str, ...]:
+    """The cells that had run in the kernel when a run was over."""
+    return (*record.start_executed, *(ran.source for ran in record.executions))
 
 
 def is_behind(conversation: Conversation, chats: ChatStore, chat_id: str) -> bool:

@@ -484,6 +484,17 @@ export interface components {
       /** @description ``notebook``, ``root`` or ``own``. */
       readonly place: string;
     };
+    /** @description Which of several attempts from the same state a run is. */
+    readonly BranchMark: {
+      /** @description The same for all of them. */
+      readonly group: string;
+      /** @description From 1. */
+      readonly number: number;
+      /** @description How many there were. */
+      readonly count: number;
+      /** @description What is special about it, such as its model; empty: nothing. */
+      readonly label: string;
+    };
     /** @description What may be used in a month, and what was. */
     readonly Budget: {
       /** @description ``month_dollars`` or ``month_tokens``. */
@@ -1251,7 +1262,10 @@ export interface components {
     /** @description A run begins; written before the first request. */
     readonly RunStarted: {
       readonly prompt: string;
-      /** @description Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``. */
+      /**
+       * @description Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``, or in
+       *     a copy of the live kernel: ``branch``.
+       */
       readonly lane: string;
       /** @description ``plan``, ``ask``, ``edits`` or ``auto``. */
       readonly mode: string;
@@ -1282,6 +1296,8 @@ export interface components {
       readonly text_filters: readonly string[] | null;
       /** @description What waited for the question and is shown with it; the messages have all of it. */
       readonly notes: readonly string[];
+      /** @description None: there was one attempt alone. */
+      readonly branch: components['schemas']['BranchMark'] | null;
       /** @constant */
       readonly kind: 'run_started';
     };
@@ -1871,6 +1887,7 @@ export type ApprovalAnswered = components['schemas']['ApprovalAnswered'];
 export type ApprovalAsked = components['schemas']['ApprovalAsked'];
 export type AssistantMessage = components['schemas']['AssistantMessage'];
 export type AssistantSummary = components['schemas']['AssistantSummary'];
+export type BranchMark = components['schemas']['BranchMark'];
 export type Budget = components['schemas']['Budget'];
 export type CaughtUp = components['schemas']['CaughtUp'];
 export type CellAdded = components['schemas']['CellAdded'];
@@ -2613,6 +2630,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       place: { default: '', type: 'string' }
     },
     required: ['name', 'description', 'model'],
+    type: 'object'
+  },
+  BranchMark: {
+    properties: {
+      group: { type: 'string' },
+      number: { type: 'integer' },
+      count: { type: 'integer' },
+      label: { default: '', type: 'string' }
+    },
+    required: ['group', 'number', 'count'],
     type: 'object'
   },
   Budget: {
@@ -3526,6 +3553,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         default: null
       },
       notes: { default: [], items: { type: 'string' }, type: 'array' },
+      branch: {
+        anyOf: [{ $ref: '#/components/schemas/BranchMark' }, { type: 'null' }],
+        default: null
+      },
       kind: { const: 'run_started', default: 'run_started', type: 'string' }
     },
     required: ['prompt', 'lane', 'mode', 'parameters'],

@@ -1,0 +1,153 @@
+"""Copies of a live kernel: second kernels that begin with its variables and go their own way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cellwright.errors import KernelError
+from cellwright.kernels.fresh import FreshKernel, client_of
+from cellwright.stopping import Stop
+
+AskSnapshots = Callable[[str, Mapping[str, Any]], Any]
+"""Asks the kernel for a function of ``kernels.snapshots``, with its arguments."""
+
+
+class CopyProcess:
+    """The process of a copy: an ``OwnProcess``.
+
+    Args:
+        ask: Reaches the kernel that is copied.
+
+    Raises:
+        KernelError: It cannot be copied; the message names what stands in the way.
+    """
+
+    way = "copied"
+
+    def __init__(self, ask: AskSnapshots) -> None:
+        self._ask = ask
+        self._folder = Path(tempfile.mkdtemp(prefix="cw-"))
+        self._connection_file = self._folder / "kernel.json"
+        self.copy_id = ""
+        try:
+            given = {"snapshot_id": "", "connection_file": str(self._connection_file)}
+            answer = ask("fork_copy", given)
+            check_copied(answer)
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        self.copy_id, self._process_id = str(answer["id"]), int(answer["process_id"])
+
+    def client(self) -> Any:
+        """A new connection; its channels are not started."""
+        return client_of(json.loads(self._connection_file.read_text(encoding="utf-8")))
+
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        try:
+            state = Path(f"/proc/{self._process_id}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return False
+        return state.rpartition(")")[2].split()[0] not in "ZX"
+
+    def interrupt_kernel(self) -> None:
+        """Interrupt what runs."""
+        with suppress(ProcessLookupError):
+            os.kill(self._process_id, signal.SIGINT)
+
+    def adopt(self, label: str, run_id: str) -> str:
+        """Make a snapshot of what the copy has offered, and end the copy; the snapshot's id.
+
+        Raises:
+            KernelError: The kernel is gone, or nothing was offered.
+        """
+        given = {"copy_id": self.copy_id, "label": label, "run_id": run_id}
+        answer = self._ask("adopt", given)
+        check_copied(answer)
+        self.copy_id = ""
+        return str(answer["id"])
+
+    def end(self, *, now: bool = False) -> None:
+        """End it; what it had in memory is gone."""
+        if self.copy_id:
+            copy_id, self.copy_id = self.copy_id, ""
+            with suppress(KernelError):
+                self._ask("end_copy", {"copy_id": copy_id})
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def check_copied(answer: Mapping[str, Any]) -> None:
+    """Return where a kernel was copied.
+
+    Raises:
+        KernelError: It was not.
+    """
+    found = answer.get("obstacles")
+    if found:
+        raise KernelError(
+            f"This kernel cannot be copied: {'; '.join(map(str, found))}.",
+            hint="End what stands in the way, or ask without branches.",
+        )
+    if "refused" in answer:
+        raise KernelError(f"This kernel cannot be copied: {answer['refused']}.")
+
+
+class CopiedKernel(FreshKernel):
+    """A copy of a live kernel; ``close`` ends it, and so does leaving a ``with``."""
+
+    life = ""
+    """The ``session`` of the kernel that it was copied of, whose life it goes on with."""
+
+    @property
+    def session(self) -> str:
+        """That of the kernel that it was copied of: what ran there has run here."""
+        return self.life
+
+    def adopt(self, label: str, run_id: str) -> str:
+        """Hand its state to the kernel that it was copied of, and end.
+
+        Args:
+            label: What the state is, for people.
+            run_id: The run that made it.
+
+        Returns:
+            Id of a snapshot there; going back to it makes the state the kernel's.
+
+        Raises:
+            KernelError: It cannot be done; the message names what stands in the way.
+        """
+        assert isinstance(self.process, CopyProcess)
+        check_copied(self.ask_snapshots("offer", {}))
+        snapshot = self.process.adopt(label, run_id)
+        self.close(now=True)
+        return snapshot
+
+
+def open_copy(ask: AskSnapshots, life: str = "", stop: Stop | None = None) -> CopiedKernel:
+    """A copy of the kernel as it is now.
+
+    Args:
+        ask: Reaches the kernel.
+        life: Its ``session``.
+        stop: Ends the wait for the copy.
+
+    Raises:
+        KernelError: It cannot be copied, or the copy does not answer.
+        RunCancelled: Somebody asked to stop.
+    """
+    process = CopyProcess(ask)
+    try:
+        kernel = CopiedKernel.opened(process, stop=stop)
+    except BaseException:
+        process.end(now=True)
+        raise
+    kernel.life = life
+    return kernel

@@ -1,0 +1,339 @@
+"""``%agent branch``: several attempts from the state the kernel is in, of which one can be kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellwright.agent.policy import ApprovalAnswer, Approver
+from cellwright.commands.comparing_branches import pictures_side_by_side, tabulate_branches
+from cellwright.commands.results import Result
+from cellwright.commands.terminal import one_line
+from cellwright.errors import KernelError, SetupError
+from cellwright.kernels import snapshots
+from cellwright.kernels.copies import CopiedKernel, open_copy
+from cellwright.record.events import (
+    ApprovalAsked,
+    CellStarted,
+    Event,
+    ModelAsked,
+    RunFinished,
+    ToolStarted,
+)
+from cellwright.record.run_record import RunRecord
+from cellwright.session.branches import (
+    Branch,
+    Branches,
+    BranchEvent,
+    BranchStart,
+    check_memory,
+    plan_branches,
+)
+from cellwright.session.composer import ComposedRun, RunEnvironment
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import RunRequest
+from cellwright.session.resuming import executed_in, last_record
+from cellwright.session.services import ServiceCache
+from cellwright.session.standard_sources import Sources
+from cellwright.settings import Settings, check_batch_mode
+from cellwright.stopping import Stop
+from cellwright.store.chats import ChatStore
+from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.command_lines import CommandLine
+from cellwright_magics.display import (
+    Bundle,
+    NotebookScreen,
+    ReplayedOutputs,
+    RunDisplay,
+    Screen,
+    SettledScreen,
+)
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from cellwright_magics.session import ShellSession
+
+REFRESH_SECONDS = 0.25
+NONE_OPEN = "There are no branches."
+HOW = 'Begin some: %agent branch 3 "what to do".'
+
+
+class BranchCommands:
+    """The branches of one shell; at most one set of them is open.
+
+    Args:
+        shell: Whose kernel is copied.
+        session: Its agent.
+        transcript: Shows what is asked about.
+    """
+
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        session: ShellSession,
+        transcript: Callable[[CallingCell], RunDisplay],
+    ) -> None:
+        self._shell, self._session, self._transcript = shell, session, transcript
+        self._open: Branches | None = None
+
+    def run(
+        self, line: CommandLine, request: RunRequest, settings: Settings, calling: CallingCell
+    ) -> object:
+        """Do what a line about branches asks for.
+
+        Args:
+            line: The line.
+            request: What counts for a question here.
+            settings: What is set.
+            calling: The cell.
+
+        Raises:
+            SetupError: It names a branch that is not there, or branches cannot be made here.
+            KernelError: The kernel cannot be copied; the message names what stands in the way.
+        """
+        match line.words[1:2]:
+            case ["list"]:
+                return self._compared(settings)
+            case ["keep"]:
+                return self._keep(self._find(line.target), settings, calling)
+            case ["drop"]:
+                self._needed()
+                self.close()
+                return Result("The branches are gone. Nothing of them happened here.")
+        return self._begin(line, request, settings, calling)
+
+    def close(self) -> None:
+        """End the copies that are open."""
+        if self._open is not None:
+            opened, self._open = self._open, None
+            opened.close()
+
+    def _needed(self) -> Branches:
+        if self._open is None:
+            raise SetupError(NONE_OPEN, hint=HOW)
+        return self._open
+
+    def _find(self, number: str) -> Branch:
+        return self._needed().find(int(number))
+
+    def _begin(
+        self, line: CommandLine, request: RunRequest, settings: Settings, calling: CallingCell
+    ) -> object:
+        arguments = line.arguments
+        *counts, prompt = line.given or ("",)
+        if not prompt or (prompt.isdecimal() and not counts and line.body is None):
+            raise SetupError("Nothing is asked.", hint=HOW)
+        plans = plan_branches(
+            replace(request, prompt=prompt),
+            int(counts[0]) if counts else 0,
+            split_list(arguments.models),
+            split_list(arguments.approaches, "|"),
+        )
+        check_batch_mode(request.mode, is_interactive=calling.interactive)
+        check_memory(len(plans), *_memory())
+        with self._session.at_work():
+            self.close()
+            with self._session.in_chat(settings, calling):
+                pass  # the copies know the chat, so that the one that is kept goes on with it
+            self._session.store(settings).database.rest()
+            start = self._start(settings, calling)
+            screen = (NotebookScreen if calling.draws_updates else SettledScreen)(self._shell)
+            progress = _Progress(screen, len(plans))
+            progress.say(f"Copying the kernel {len(plans)} times …")
+            self._open = branches = Branches(plans, start)
+            stop = Stop()
+            with closing(branches.run(stop)) as events:
+                for item in events:
+                    progress.show(item)
+            progress.end()
+        return self._compared(settings)
+
+    def _keep(self, branch: Branch, settings: Settings, calling: CallingCell) -> Result:
+        """Let a branch take the kernel's place; where that can be done, this does not return."""
+        session, number = self._session, branch.mark.number
+        if not branch.run_id:
+            raise SetupError(f"Branch {number} came to nothing.", hint="Keep another one.")
+        assert isinstance(branch.copy, CopiedKernel)
+        with session.at_work(), session.in_chat(settings, calling) as conversation:
+            snapshot = branch.copy.adopt(f"branch {number}", branch.run_id)
+            self.close()
+            chat = conversation.place.chat_id
+            if chat:
+                ChatStore(session.store(settings).database).add_run(chat, branch.run_id)
+        shown = ReplayedOutputs(self._transcript(calling), self._shell)
+        session.show_again(branch.run_id, calling, shown)
+        done = f"Branch {number} was kept: its variables are the kernel's now."
+        display = {"data": {"text/plain": done}, "metadata": {}, "transient": {}}
+        arguments = {
+            "snapshot_id": snapshot,
+            "keep_now": f"before branch {number} was kept",
+            "messages": [{"type": "display_data", "content": display}],
+            "news": {"kept_run": branch.run_id},
+        }
+        refused = ask_here("go_back", arguments)
+        raise SetupError(f"Branch {number} cannot be kept: {refused.get('refused')}.")
+
+    def _start(self, settings: Settings, calling: CallingCell) -> BranchStart:
+        session = self._session
+        conversation = session.conversation(settings, calling)
+        place = conversation.place
+        record = last_record(place.store, [conversation.last_run_id])
+        approver = place.approver
+        if approver is not None:
+            approver = _ShowingApprover(approver, lambda: self._transcript(calling))
+        database = session.store(settings).database
+
+        def environment() -> RunEnvironment:
+            services = ServiceCache()
+            made = session.environment(settings, conversation.messages, _nowhere)
+            return replace(
+                made, open_service=lambda model: services.get(settings, model), told=set()
+            )
+
+        return BranchStart(
+            replace(
+                place,
+                approver=approver,
+                sources=Sources().of(database, settings),
+                keep_state=None,
+            ),
+            lambda: open_copy(ask_here, place.kernel.session),
+            environment,
+            conversation.messages,
+            executed_in(record) if record is not None else (),
+        )
+
+    def _records(self, settings: Settings) -> list[RunRecord]:
+        store = self._session.store(settings)
+        return [store.record(b.run_id) for b in self._needed().branches if b.run_id]
+
+    def _compared(self, settings: Settings) -> object:
+        records = self._records(settings)
+        if not records:
+            problems = [branch.problem for branch in self._needed().branches]
+            self.close()
+            raise SetupError(f"No branch came to anything: {problems[0]}")
+        text = (
+            "Nothing of this happened in your kernel yet. %agent branch keep N lets branch N take "
+            "its place, %agent branch drop ends all of them; %agent show ID shows one in full."
+        )
+        pictures = pictures_side_by_side(records)
+        if pictures:
+            self._shell.display_pub.publish({"text/html": pictures, "text/plain": "Plots"})
+        return tabulate_branches(records, text)
+
+
+class _ShowingApprover:
+    """Shows what an attempt wants to run before the user is asked about it."""
+
+    def __init__(self, approver: Approver, open_transcript: Callable[[], RunDisplay]) -> None:
+        self._approver, self._open_transcript = approver, open_transcript
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """Whether the call may run."""
+        transcript = self._open_transcript()
+        transcript.show(call)
+        transcript.show(ApprovalAsked(call.call_id, reason))
+        return self._approver.ask(call, reason)
+
+
+@dataclass
+class _AttemptProgress:
+    """How far an attempt is, in words."""
+
+    label: str
+    doing: str = "waits"
+    cells: int = 0
+
+
+class _Progress:
+    """One display that says how far all attempts are."""
+
+    def __init__(self, screen: Screen, count: int) -> None:
+        self._screen = screen
+        self._states = {number: _AttemptProgress("") for number in range(1, count + 1)}
+        self._name = ""
+        self._drawn_at = 0.0
+
+    def say(self, text: str) -> None:
+        """Show a line in its place."""
+        bundle = Bundle(text, text)
+        if self._name:
+            self._screen.update(self._name, bundle)
+        else:
+            self._name = self._screen.show(bundle)
+
+    def show(self, item: BranchEvent) -> None:
+        """Take what happened; it is drawn a few times a second."""
+        state = self._states[item.branch.mark.number]
+        state.label = item.branch.mark.label
+        if item.event is None:
+            state.doing = f"✗ {item.branch.problem}" if item.branch.problem else state.doing
+        elif not self._take(state, item.event):
+            return
+        if time.monotonic() - self._drawn_at >= REFRESH_SECONDS or item.event is None:
+            self._drawn_at = time.monotonic()
+            self.say(self._lines())
+
+    def end(self) -> None:
+        """Show how all of them ended."""
+        self.say(self._lines())
+        self._screen.settle()
+
+    @staticmethod
+    def _take(state: _AttemptProgress, event: Event) -> bool:
+        match event:
+            case ModelAsked():
+                state.doing = "asks the model"
+            case ToolStarted():
+                state.doing = event.label or event.name
+            case CellStarted():
+                state.cells += 1
+            case RunFinished():
+                state.doing = "✓ done" if event.status == "completed" else f"✗ {event.status}"
+            case _:
+                return False
+        return True
+
+    def _lines(self) -> str:
+        return "  \n".join(
+            f"{number}. {state.label + ': ' if state.label else ''}{one_line(state.doing)}"
+            f" ({state.cells} {'cell' if state.cells == 1 else 'cells'})"
+            for number, state in self._states.items()
+        )
+
+
+def ask_here(function: str, arguments: Mapping[str, Any]) -> Any:
+    """The answer of a function of ``kernels.snapshots`` in the kernel we are in.
+
+    Raises:
+        KernelError: It failed.
+    """
+    try:
+        return snapshots.FUNCTIONS[function](**arguments)
+    except OSError as error:
+        raise KernelError(f"The kernel could not do {function!r}: {error}.") from error
+
+
+def split_list(text: str, separator: str = ",") -> tuple[str, ...]:
+    """The entries of an option that takes several."""
+    return tuple(part.strip() for part in text.split(separator) if part.strip())
+
+
+def _memory() -> tuple[int, int]:
+    """What this process holds, and what is free, in bytes."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * page
+    told = Path("/proc/meminfo").read_text(encoding="ascii")
+    free = next(line.split()[1] for line in told.splitlines() if line.startswith("MemAvailable:"))
+    return held, int(free) * 1024
+
+
+def _nowhere(_: ComposedRun) -> AbstractContextManager[Conversation]:
+    raise AssertionError("each branch has a conversation of its own")
