@@ -21,7 +21,7 @@ OF_KERNEL = ("ipykernel.", "IPython.core.history", "cellwright.", "zmq.")
 """Modules of threads that every kernel has; they are made anew."""
 DISPENSABLE = ("joblib.externals.loky", "tqdm._monitor")
 """Modules of threads that the library begins anew, or does without."""
-NATIVE = ("ZMQbg/", "jemalloc_bg_thd", "polars-ooc-clea")
+NATIVE = ("ZMQbg/", "jemalloc_bg_thd", "polars-ooc")
 """Beginnings of the names of threads without Python that nobody misses."""
 POOLS = "a thread pool"
 OWN_TASKS = ("ipykernel", "tornado", "zmq", "jupyter_client", "IPython")
