@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench import tampering
-from cellwright.bench.isolation import Box, Isolation, check_isolation, start_isolated
+from cellwright.bench.isolation import Box, IsolatedProcess, Isolation, check_isolation
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
 from cellwright.errors import KernelError, SetupError
@@ -31,6 +31,7 @@ from cellwright.kernels.fresh import (
     FreshKernel,
     KernelProcess,
     LateKernel,
+    open_kernel,
     select_environment,
 )
 from cellwright.kernels.provisioner import MODULES, parse_command
@@ -129,16 +130,11 @@ def start_local(
     def start() -> FreshKernel:
         hide_files(hidden)
         hidden_files.set(hidden)
-        process.start(str(cwd), env)
-        return FreshKernel.opened(process)
+        return open_kernel(process, cwd, env)
 
-    try:
-        # What a thread cannot open the programs that it starts cannot, and the thread ends here.
-        with ThreadPoolExecutor(1) as apart:
-            return apart.submit(start).result()
-    except BaseException:
-        process.end(now=True)
-        raise
+    # What a thread cannot open the programs that it starts cannot, and the thread ends here.
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(start).result()
 
 
 FIXED = {"PYTHONHASHSEED": "0"}
@@ -460,7 +456,9 @@ class TaskKernels:
         box = box or Box(cwd, env)
         python = box.needs.python or self.python
         if self.isolation.program:
-            return start_isolated(OURS, python or _usual_python(), self.isolation, box, env)
+            python = python or _usual_python()
+            process = IsolatedProcess(OURS, self.isolation, box, python)
+            return open_kernel(process, cwd, env)
         if self.forks is not None and python == self.python:
             with contextlib.suppress(KernelError, OSError):
                 return self.forks.start(cwd, env, box.hidden)

@@ -23,7 +23,7 @@ from typing import Any
 
 from cellwright.bench.suites import Needs, Suite
 from cellwright.errors import KernelError, SetupError
-from cellwright.kernels.fresh import SOCKET_PATH_LIMIT, FreshKernel, KernelProcess
+from cellwright.kernels.fresh import SOCKET_PATH_LIMIT, KernelProcess
 
 BWRAP = "bwrap"
 PROGRAMS = (BWRAP, "docker", "podman")
@@ -112,23 +112,6 @@ class IsolatedProcess(KernelProcess):
         for name, value in {"HOME": HOME, **box.environ}.items():
             yield from ("-e", f"{name}={value}")
         yield from ("-w", str(box.folder), box.needs.image or isolation.image)
-
-
-def start_isolated(
-    kernel_name: str, python: str, isolation: Isolation, box: Box, env: Mapping[str, str]
-) -> FreshKernel:
-    """Start a kernel in such a box.
-
-    Raises:
-        KernelError: It did not start.
-    """
-    process = IsolatedProcess(kernel_name, isolation, box, python)
-    try:
-        process.start(str(box.folder), env)
-        return FreshKernel.opened(process)
-    except BaseException:
-        process.end(now=True)
-        raise
 
 
 def wrap(box: Box, isolation: Isolation, python: str, *folders: str) -> list[str]:

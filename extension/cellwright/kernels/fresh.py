@@ -298,12 +298,26 @@ def start_kernel(
         KernelError: There is no such kernel, or it did not start.
         RunCancelled: Somebody asked to stop.
     """
-    process = KernelProcess(kernel_name)
+    folder = cwd if cwd is not None else os.getcwd()
+    environ = env if env is not None else os.environ
+    return open_kernel(KernelProcess(kernel_name), folder, environ, attendance, stop)
+
+
+def open_kernel(
+    process: KernelProcess,
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str],
+    attendance: Attendance | None = None,
+    stop: Stop | None = None,
+) -> FreshKernel:
+    """Start a process and wait until its kernel answers; where it does not, it is ended.
+
+    Raises:
+        KernelError: It did not start.
+        RunCancelled: Somebody asked to stop.
+    """
     try:
-        process.start(
-            os.fspath(cwd) if cwd is not None else os.getcwd(),
-            env if env is not None else os.environ,
-        )
+        process.start(os.fspath(cwd), env)
         return FreshKernel.opened(process, attendance, stop)
     except BaseException:
         process.end(now=True)
