@@ -290,6 +290,10 @@ def test_a_reply_past_the_time_of_the_run_is_cut_and_kept_as_far_as_it_came(shel
     record = shell.run("show", "last").out
     assert "word1" in record
     assert "word99" not in record
+    replayed = shell.run("replay", "last", "--json")
+    ends = ("status", "cause", "reason", "answer")
+    assert replayed.code == 0, replayed.err
+    assert [replayed.document[name] for name in ends] == [document[name] for name in ends]
 
 
 def test_a_cell_past_its_time_is_stopped(shell: Shell) -> None:

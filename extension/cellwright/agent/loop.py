@@ -32,6 +32,7 @@ from cellwright.llm import LM, Capabilities, LMEvent
 from cellwright.llm.adapters import Adapter, ParsedReply
 from cellwright.llm.budget import OUT_OF_STEPS, LimitReached, RunBudget
 from cellwright.llm.prompt_size import estimated_prompt_tokens
+from cellwright.llm.replay import RecordedLimitError
 from cellwright.record.events import (
     Event,
     ModelAsked,
@@ -239,6 +240,8 @@ class _Loop:
         except _OutOfTimeError:
             limit = self._parts.budget.out_of_time()
             return Ending("task limit reached", self._last_text, limit.reason, limit.cause)
+        except RecordedLimitError as error:
+            return Ending("task limit reached", self._last_text, error.message, error.cause)
 
     def _all_steps(self) -> Generator[Event, None, Ending]:
         while True:

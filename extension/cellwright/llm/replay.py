@@ -11,6 +11,19 @@ from cellwright.record.messages import Prompt, Reply
 from cellwright.stopping import Stop
 
 
+class RecordedLimitError(LMError):
+    """The recorded run reached a limit here, which its replay need not reach.
+
+    Args:
+        reason: In its words.
+        cause: Which limit it was.
+    """
+
+    def __init__(self, reason: str, cause: str) -> None:
+        super().__init__(reason)
+        self.cause = cause
+
+
 class ReplayLM:
     """Answers each request with the next recorded reply, whatever is asked.
 

@@ -22,7 +22,7 @@ from cellwright.errors import LMError, RunCancelled, SetupError
 from cellwright.kernels import CellRequest
 from cellwright.knowledge.project.source import READ_SKILL
 from cellwright.knowledge.project.source import SOURCE as PROJECT
-from cellwright.llm.replay import ReplayLM
+from cellwright.llm.replay import RecordedLimitError, ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, ToolStarted
 from cellwright.record.messages import (
@@ -125,6 +125,8 @@ def _ending(record: RunRecord) -> LMError | RunCancelled | None:
         return RunCancelled("ended here, where the recorded run was stopped")
     if record.status == "running":
         return RunCancelled("ended here, where the record ends: that run was cut off")
+    if record.status == "task limit reached":
+        return RecordedLimitError(record.reason, record.cause)
     return LMError(f"The recorded run ended here too: {record.reason_line or record.status}")
 
 
