@@ -526,7 +526,8 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
         columns or measures or reading.by or of_kind(words, "row", "count")
     ):
         return _chart_of_previous(reading, kind)
-    if kind in ("line", "bar") and of_kind(words, "versus") and len(_numbers(columns)) > 1:
+    both = len(_numbers(columns)) > 1 and not any(c.is_year for c in columns)
+    if kind in ("line", "bar") and of_kind(words, "versus") and both:
         return None
     if len(measures) > 1 or (measures and _numbers(columns)):
         return None
