@@ -68,8 +68,10 @@ CHART_NAMES = {
     "box": ("a box plot", "箱线图"),
 }
 QUANTILE = re.compile(r"^(0\.\d+)\s+(\S+)$", re.M)
+YEAR = re.compile(r"\b(\d{4})(?:-\d\d|Q\d)")
 PART_OF = re.compile(r"(\d+) of (\d+)")
 WIDTH = 70
+FEW = 8
 SHOWN_COLUMNS = 30
 
 
@@ -127,19 +129,22 @@ def answer(work: Work) -> Steps[str]:
     else:
         code = query_code(work.frame.name, query, work.name, _labels(work))
     cut = _units_in_doubt(query)
-    if cut:
-        code = f'print("years:", {pick(work.frame.name, cut[0].column)}.dt.year.nunique())\n{code}'
+    if query.subject in cut:
+        place = pick(work.frame.name, cut[0].column)
+        code = f'print("dates:", {place}.min(), "to", {place}.max())\n{code}'
     done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
     said = "" if done.error else TELLERS[query.task](work, done.text)
     if not said:
         return no_result(work, done.error)
-    if cut and labelled(done.text, "years") not in ("1", ""):
-        if query.subject in cut:
-            raise UnclearError([group.bucket for group in cut], "years")
+    if len(set(YEAR.findall(labelled(done.text, "dates")))) > 1:
+        raise UnclearError([group.bucket for group in cut], "years")
+    if cut and len(set(YEAR.findall(done.text))) > 1:
         said += work.say(
             " The dates cover several years; each period is that of one year.",
             "日期跨越多年；每个时段都是某一年的。",
         )
+    if query.task in ("describe", "clean"):
+        return said
     return said + _stays(work) + _gaps(work)
 
 
@@ -545,9 +550,12 @@ def _tell_best(work: Work, text: str) -> str:
     if not rows:
         return ""
     if query.by:
+        each = [f"{', '.join(row[:-2])} **{row[-2]}** ({number(row[-1])})" for row in rows]
+        told = work.say(": ", "：") + "; ".join(each)
+        told = told if len(rows) <= FEW else work.say(" (see the table)", "见表")
         return work.say(
-            f"For each {_by(work)}, the table has the `{subject}` with the {end} {what}.",
-            f"表中是每个 {_by(work)} 中{what}{end}的 `{subject}`。",
+            f"For each {_by(work)}, the `{subject}` with the {end} {what}{told}.",
+            f"每个 {_by(work)} 中{what}{end}的 `{subject}`{told}。",
         )
     if query.limit > 1 and not query.nth:
         return work.say(
@@ -644,7 +652,7 @@ def _tell_describe(work: Work, text: str) -> str:
     frame = work.frame
     if work.query.measures:
         named = listing(work.query.measures)
-        return work.say(f"The table sums up {named}.", f"表中是 {named} 的概括。")
+        return work.say(f"The table sums up {named}.", f"表中是 {named} 的概括。") + _stays(work)
     gaps = sum(column.missing for column in frame.columns)
     head = work.say(
         f"`{frame.name}` has **{frame.rows:,} rows** and **{len(frame.columns)} columns**; "
@@ -653,7 +661,7 @@ def _tell_describe(work: Work, text: str) -> str:
         f"{gaps:,} 个值。",
     )
     lines = [f"- `{c.name}`: {_holds(work, c)}" for c in frame.columns[:SHOWN_COLUMNS]]
-    return "\n".join([head, "", *lines, "", ""])
+    return "\n".join([head + _stays(work), "", *lines])
 
 
 def _holds(work: Work, column: Column) -> str:
@@ -694,7 +702,7 @@ def _tell_clean(work: Work, text: str) -> str:
         f"`{name}` 是清理后的表：{number(left[1])}/{frame.rows:,} 行，缺失 {number(left[0])} 个值。"
         f"`{frame.name}` 保持不变。",
     )
-    return "\n".join([head, "", *lines, "", ""])
+    return "\n".join([head + _stays(work), "", *lines])
 
 
 TELLERS: Mapping[str, Callable[[Work, str], str]] = {

@@ -15,7 +15,6 @@ from cellwright.demo.cells import (
     look_code,
     missing_code,
     numbers_code,
-    pick,
     quoted,
     reader_of,
 )
@@ -95,21 +94,23 @@ def _seen_before(name: str, path: str, earlier: Sequence[DemoExchange]) -> Table
             found = table_of(name, path, exchange.result)
             known = found or known
         elif known is not None and failure(exchange.result) is None:
-            for column in known.columns:
-                place = re.escape(pick(name, column))
-                if made := re.search(
-                    rf"^{place} = (?:pd\.(to_datetime)|.*(?:to_numeric|astype\(float))", code, re.M
-                ):
-                    kind = "datetime64[ns]" if made[1] else "float64"
-                    known = _with_types(
-                        known, {column.name: (kind, _gaps_in(exchange.result, column))}
-                    )
+            known = _with_types(known, _converted_in(name, code, exchange.result, known))
     return known
 
 
-def _gaps_in(text: str, column: Column) -> int:
-    found = series(text, [str(column.name)])
-    return int(float(found.get(str(column.name), column.missing)))
+def _converted_in(
+    name: str, code: str, result: str, table: TableColumns
+) -> dict[Any, tuple[str, int]]:
+    """The columns whose text a cell has read, as its last line says, and their gaps."""
+    if f"{name}[[" not in code or not code.endswith(".isna().sum().to_string())"):
+        return {}
+    found = series(result, [str(c.name) for c in table.columns if c.needs_reading])
+    kinds = {"date": "datetime64[ns]", "number": "float64"}
+    return {
+        c.name: (kinds[c.reads_as], int(float(found[str(c.name)])))
+        for c in table.columns
+        if str(c.name) in found
+    }
 
 
 def _with_types(table: TableColumns, types: Mapping[Any, tuple[str, int]]) -> TableColumns:
