@@ -245,6 +245,23 @@ def test_what_waits_behind_the_request_is_done_by_the_kernel_that_comes(
     assert printed == "11\n"
 
 
+def test_clients_find_their_subshells_again(kernel: SnapshotKernel) -> None:
+    client = kernel.client
+    info = client.kernel_info(reply=True, timeout=WAIT_SECONDS)
+    if "kernel subshells" not in info["content"].get("supported_features", ()):
+        pytest.skip("this ipykernel has no subshells")
+    before = kernel.take()
+    client.control_channel.send(client.session.msg("create_subshell_request"))
+    subshell = client.get_control_msg(timeout=WAIT_SECONDS)["content"]["subshell_id"]
+    kernel.go_back(before)
+    message = client.session.msg("execute_request", {"code": "6 * 7", "silent": True})
+    message["header"]["subshell_id"] = subshell
+    client.shell_channel.send(message)
+    reply = client.get_shell_msg(timeout=WAIT_SECONDS)
+    assert reply["parent_header"]["msg_id"] == message["header"]["msg_id"]
+    assert reply["content"]["status"] == "ok"
+
+
 def test_the_oldest_are_dropped_and_none_is_taken_where_they_are_off(
     kernel: SnapshotKernel,
 ) -> None:

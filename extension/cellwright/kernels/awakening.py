@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 PORTS = ("shell", "iopub", "stdin", "control", "hb")
@@ -171,11 +172,41 @@ def describe_request(app: Any) -> dict[str, Any]:
         "parent": {"header": (parent or {}).get("header", {})},
         "identities": [identity.hex() for identity in identities],
         "session": app.session.session,
+        "subshells": _subshells(app),
         "connected": {
             name: len(descriptors_of_port(getattr(app, f"{name}_port")))
             for name in ("shell", "iopub", "control")
         },
     }
+
+
+def _subshells(app: Any) -> list[str]:
+    """The ids of the threads that clients had made to talk with beside cells."""
+    thread = getattr(app, "shell_channel_thread", None)
+    return [] if thread is None else list(thread.manager.list_subshell())
+
+
+def _renew_subshells(app: Any, ids: Sequence[str]) -> None:
+    """Make threads of the same ids: clients go on to send to them, JupyterLab for widgets."""
+    if not ids:
+        return
+    thread, managing = app.shell_channel_thread, sys.modules["ipykernel.subshell_manager"]
+    # As the kernel does when it starts, which is when it begins to read what comes for them.
+    thread.manager.set_on_recv_callback(app.kernel.shell_main)
+    done = threading.Event()
+
+    def renew() -> None:
+        usual = vars(managing)["uuid"]
+        try:
+            for subshell in ids:
+                vars(managing)["uuid"] = SimpleNamespace(uuid4=lambda known=subshell: known)
+                thread.manager._create_subshell()
+        finally:
+            vars(managing)["uuid"] = usual
+            done.set()
+
+    thread.io_loop.add_callback(renew)
+    done.wait(1.0)
 
 
 def waiting_requests(app: Any) -> list[list[str]]:
@@ -415,6 +446,7 @@ def _start(app: Any, payload: Any) -> None:
     if payload is not None:
         # Nobody shall see that it starts: it is the kernel that was there all the time.
         kernel._publish_status = lambda *_, **__: None
+        _renew_subshells(app, payload["subshells"])
     if app.poller is not None:
         app.poller.start()
     kernel.start()
