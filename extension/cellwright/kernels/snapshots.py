@@ -48,6 +48,7 @@ MEMORY_SHARE = 0.1
 """So much of the memory may be held by snapshots alone."""
 ANSWER_SECONDS = 5.0
 LINGER_SECONDS = 1.0
+BURIAL_SECONDS = 1.0
 SETTLE_SECONDS = 0.01
 """What was sent together with the request that runs has arrived after this time."""
 PACKET_BYTES = 1 << 16
@@ -63,18 +64,12 @@ Answer = dict[str, Any]
 
 def registry() -> Any:
     """What this process knows of its snapshots."""
-    found = sys.modules.get(REGISTRY)
+    found: Any = sys.modules.get(REGISTRY)
     if found is None:
         found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
-        vars(found).update(
-            table=[],
-            copies=[],
-            link=None,
-            owner=None,
-            is_watched=False,
-            is_watched_over=False,
-            news=None,
-        )
+        found.table, found.copies, found.ending = [], [], []
+        found.link = found.owner = found.news = None
+        found.is_watched = found.is_watched_over = False
     return found
 
 
@@ -242,7 +237,7 @@ def end_copy(copy_id: str = "") -> Answer:
         copies.remove(copy)
         copy["socket"].close()
         if copy["is_child"]:
-            _reap(copy["process_id"])
+            registry().ending.append(copy["process_id"])
     return {"ended": [copy["id"] for copy in chosen]}
 
 
@@ -324,6 +319,7 @@ def answer_text(function: str, arguments: str) -> str:
 def _fork(about: Answer) -> Answer:
     """A record of a new sleeper."""
     state = registry()
+    _bury()
     if not state.is_watched_over:
         _watch_over()
     began = time.perf_counter()
@@ -394,7 +390,8 @@ def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
     for other in (state.link, state.owner):
         if other is not None:
             other.detach()
-    state.table, state.copies, state.link, state.owner = [], [], None, None
+    state.table, state.copies, state.ending = [], [], []
+    state.link = state.owner = None
     carried.oom_score = _write("/proc/self/oom_score_adj", LAST_TO_LIVE)
     carried.name = _write("/proc/self/comm", "cellwright-snap")
     while True:
@@ -487,21 +484,30 @@ def _drop(record: Answer) -> None:
     except ValueError:
         return
     record["socket"].close()
-    _reap(record["process_id"])
+    registry().ending.append(record["process_id"])
 
 
-def _reap(process_id: int, seconds: float = 1.0) -> None:
-    """Wait for a process that is about to end, if it is a child of ours."""
-    deadline = time.monotonic() + seconds
-    with contextlib.suppress(OSError):
-        while os.waitpid(process_id, os.WNOHANG)[0] == 0 and time.monotonic() < deadline:
-            time.sleep(0.001)
+def _bury() -> None:
+    """Take note of children that have ended; none is waited for."""
+    ending = registry().ending
+    for process_id in list(ending):
+        try:
+            if os.waitpid(process_id, os.WNOHANG)[0] == 0:
+                continue
+        except ChildProcessError:
+            pass  # it was a child of the kernel before this one
+        with contextlib.suppress(ValueError):
+            ending.remove(process_id)
 
 
 def _end_all() -> None:
     """Before this process ends."""
     drop()
     end_copy()
+    deadline = time.monotonic() + BURIAL_SECONDS
+    while registry().ending and time.monotonic() < deadline:
+        _bury()
+        time.sleep(0.001)
 
 
 def _watch_over() -> None:
