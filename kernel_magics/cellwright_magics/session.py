@@ -128,7 +128,7 @@ class ShellSession:
             self._go_on_after(str(news["kept_run"]), settings, cell)
         elif isinstance(news, Mapping) and "run_id" in news:
             text = note_for_model(news["run_id"], is_undone=news["is_undone"])
-            self.words(self._conversation_for(settings, cell)).note("system", text)
+            self.words(self._conversation_for(settings, cell)).note("user_later", text)
 
     def take_cells_back(self, recorded: Sequence[RecordedEvent], run_id: str) -> None:
         """Take out the cells of a run where the front end of this cell can do that."""

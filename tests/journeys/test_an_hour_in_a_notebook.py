@@ -106,7 +106,14 @@ def look_at_runs(person: Person, runs: Sequence[str]) -> None:
     for form in forms:
         assert "Four rows." in person.do(f"%agent /show {form}"), form
     assert "There is none." in person.do("%agent show last")
-    assert "sales" in person.do(f"%agent undo {first}")
+    undone = person.do(f"%agent undo {first}")
+    if "as they were before run" in undone:  # else it names the variables, and why
+        assert "and what followed" in person.do("%agent redo")
+        person.ask("%agent go on", text("Going on."))
+        person.paid -= 1  # what follows is counted without it
+        assert f"I have redone run {first}" in person.last_question
+    else:
+        assert "sales" in undone
     assert first in person.do(f"%agent export {moment}-{tail} --to html")
     assert "next cell" in person.do(f"%agent cells {first}")
     person.do("%agent usage")

@@ -77,7 +77,7 @@ def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKe
     kernel.run("%agent undo", answers=[])
     later = ask(kernel, "total += 10; print(total)", "Eleven.")
     assert kernel.value("total") == "11"
-    assert f"undone run {undone}" in str(kernel.last_run.messages)
+    assert f"I have undone run {undone}" in str(kernel.last_run.messages)
     assert kernel.last_run.status == "completed"
     assert "nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
     kernel.run(f"%agent undo {later}", answers=[])

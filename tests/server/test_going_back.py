@@ -58,7 +58,7 @@ async def test_a_run_of_the_panel_is_undone_and_redone_in_the_kernel(
     await tab.ask(chat, "count them")
     assert (await tab.finished(2))["status"] == "completed"
     assert "2" in "".join(document.text(cell) for cell in document.outputs)
-    assert f"undone run {run_id}" in str(scripted.requests[2].messages)
+    assert f"I have undone run {run_id}" in str(scripted.requests[2].messages)
     manager = live.serverapp.kernel_manager
     assert await manager.is_alive(document.kernel_id)
     assert (process.pid, process.poll()) == (before, None)

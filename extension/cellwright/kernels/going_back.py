@@ -150,7 +150,7 @@ def note_for_model(run_id: str, *, is_undone: bool) -> str:
     """What the model is told with the next question."""
     if is_undone:
         return (
-            f"The user has undone run {run_id}: all variables are as they were before it. "
-            "Files that it wrote are not taken back."
+            f"(I have undone run {run_id}: all variables are as they were before it. "
+            "Files that it wrote are not taken back.)"
         )
-    return f"The user has redone run {run_id}: variables are as it had left them."
+    return f"(I have redone run {run_id}: variables are as it had left them.)"

@@ -102,7 +102,7 @@ class UndoRoute(KernelRoute):
             chat_id = shared.chats.chat_of(undone.run)
             if chat_id:
                 text = note_for_model(undone.run, is_undone=undone.is_undone)
-                shared.chats.notes.add(chat_id, "system", text)
+                shared.chats.notes.add(chat_id, "user_later", text)
             return undone
 
         self.send(to_dict(await self.answer(undo)))
