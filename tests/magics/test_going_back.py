@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -82,6 +83,19 @@ def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKe
     assert "nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
     kernel.run(f"%agent undo {later}", answers=[])
     assert kernel.value("total") == "1"
+
+
+def test_a_cell_that_waits_for_a_program_is_interrupted_after_an_undo(kernel: LiveKernel) -> None:
+    ask(kernel, "total = 2")
+    kernel.run("%agent undo", answers=[])
+    code = "import os; os.system('sleep 50')"
+    script = [tool_call("run_cell", {"code": code}), text("Slept.")]
+    began = time.monotonic()
+    kernel.run("%agent --mode auto --timeout 0.5 sleep", script, answers=[])
+    assert time.monotonic() - began < 20
+    (ran,) = kernel.last_run.executions
+    assert ran.execution is not None
+    assert ran.execution.status == "timeout"
 
 
 def test_the_cells_of_the_run_go_where_the_front_end_paints(kernel: LiveKernel) -> None:

@@ -187,12 +187,17 @@ def interrupt_thread(thread: threading.Thread) -> None:
     """
     if thread is not threading.main_thread():
         _raise_in_thread(thread, KeyboardInterrupt)
-    elif os.name == "posix" and os.getpgrp() == os.getpid():
-        os.killpg(os.getpid(), signal.SIGINT)
+    elif os.name == "posix" and _leads_group():
+        os.killpg(os.getpgrp(), signal.SIGINT)
     elif os.name == "posix" and thread.ident is not None:
         signal.pthread_kill(thread.ident, signal.SIGINT)
     else:
         signal.raise_signal(signal.SIGINT)
+
+
+def _leads_group() -> bool:
+    """Whether all processes of our group are this kernel's; after going back another one leads."""
+    return os.getpgrp() in (os.getpid(), os.getppid() if snapshots.is_supervised() else -1)
 
 
 def _raise_in_thread(thread: threading.Thread, error: type[BaseException]) -> None:

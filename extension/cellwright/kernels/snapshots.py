@@ -283,6 +283,11 @@ def adopt(copy_id: str, label: str = "", run_id: str = "") -> Answer:
     return {"id": record["id"]}
 
 
+def is_supervised() -> bool:
+    """Whether this process took the place of another kernel, which looks after it now."""
+    return registry().link is not None
+
+
 def take_news() -> Any:
     """What was to be known after the last time this kernel was gone back to; then forgotten."""
     state = registry()
