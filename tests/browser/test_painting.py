@@ -134,24 +134,6 @@ def test_running_the_cell_again_replaces_what_it_painted(lab: LabPage, tmp_path:
         assert shown(lab.cells()[2]) == "2"
 
 
-@pytest.mark.skipif("sys.platform != 'linux'")
-def test_undo_takes_the_cells_out_and_brings_the_variables_back(
-    lab: LabPage, tmp_path: Path
-) -> None:
-    with FakeService(ONE) as service:
-        cells = ("value = 0", "%%agent --mode auto\nGo.", "%agent undo", "value")
-        open_with(lab, service, tmp_path, *cells)
-        lab.run_cell(1)
-        lab.run_cell(2)
-        assert sources(lab)[3] == "value = 1\nvalue"
-        lab.run_cell(4)
-        assert sources(lab)[3:] == ["%agent undo", "value"]
-        assert "as they were before run" in shown(lab.cells()[3])
-        lab.screenshot("painted-undone")
-        lab.run_cell(4)
-        assert shown(lab.cells()[4]) == "0"
-
-
 def test_a_cell_that_the_person_edited_stays(lab: LabPage, tmp_path: Path) -> None:
     with FakeService([*ONE, *TWO]) as service:
         open_with(lab, service, tmp_path, "%%agent --mode auto\nGo.")
