@@ -35,7 +35,7 @@ LEFT_OUT: dict[str, set[str]] = {
     },
     # cells alone; the rest is the transcript's
     "cellwright_magics.painted": {
-        *(DELTAS | OF_THE_RECORD),
+        *(DELTAS | OF_THE_RECORD - {"StateCaptured"}),
         *("ApprovalAsked", "HistoryCompacted", "ModelAsked", "ModelReplied", "ModelRetrying"),
         *("ModelSilent", "Notice", "RunFinished", "ToolProgress", "ToolStarted"),
     },

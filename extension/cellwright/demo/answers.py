@@ -72,6 +72,7 @@ YEAR = re.compile(r"\b(\d{4})(?:-\d\d|Q\d)")
 PART_OF = re.compile(r"(\d+) of (\d+)")
 WIDTH = 70
 FEW = 8
+LISTED_ROWS = 12
 SHOWN_COLUMNS = 30
 
 
@@ -145,7 +146,22 @@ def answer(work: Work) -> Steps[str]:
         )
     if query.task in ("describe", "clean"):
         return said
-    return said + _stays(work) + _gaps(work)
+    return said + _stays(work) + _gaps(work) + _few_rows(work, done.text)
+
+
+def _few_rows(work: Work, text: str) -> str:
+    """A short table of groups once more: who reads the answer alone does not see its cell."""
+    query = work.query
+    is_one = len(query.functions) < 2 and len(query.measures) < 2 and not query.difference
+    if query.task not in ("groups", "count") or not query.by or not is_one:
+        return ""
+    value = "count" if query.measure is None else str(query.measure.name)
+    header = [*(group.label for group in query.by), value]
+    rows = frame_rows(text, header)
+    if not 0 < len(rows) <= LISTED_ROWS:
+        return ""
+    lines = [header, ["---"] * len(header), *([number(cell) for cell in row] for row in rows)]
+    return "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _by_rows_or_groups(work: Work) -> Steps[Query]:
