@@ -21,6 +21,8 @@ from cellwright.record.messages import Part
 from cellwright.record.outputs import OutputMessage, VariableSummary
 from cellwright.record.values import tag_of, to_dict
 from cellwright.server.assistant_routes import AssistantDetails, AssistantSummaries
+from cellwright.server.branch_routes import KeptBranch
+from cellwright.server.branching import BranchesBeginning, BranchList
 from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.frames import PROTOCOL, ClientFrame, ServerFrame
@@ -63,10 +65,12 @@ PREFIX = "#/components/schemas/"
 ANSWERS = (
     AssistantDetails,
     AssistantSummaries,
+    BranchList,
     ChatContext,
     ChatMessages,
     ChatSummary,
     Health,
+    KeptBranch,
     LibraryHits,
     LibraryState,
     MemoryList,
@@ -104,6 +108,7 @@ RECEIVED: Mapping[str, Any] = {
 }
 """What comes to the page and is checked there; of what these are made is named by its class."""
 BODIES = (
+    BranchesBeginning,
     CellFates,
     ChatBranching,
     ChatChange,

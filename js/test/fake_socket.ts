@@ -64,6 +64,7 @@ export function chatState(id: string, change: Partial<ChatState> = {}): ChatStat
     approval: '',
     input: null,
     superseded: [],
+    branches: '',
     context_tokens: 0,
     context_limit: 0,
     ...change

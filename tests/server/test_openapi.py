@@ -150,6 +150,7 @@ class TestAnswers:
                 "proposal_id",
                 "document_id",
                 "message_id",
+                "branch_id",
             ):
                 plain = plain.replace(f"{{{name}}}", "{id}")
             if plain == call.route:

@@ -102,6 +102,7 @@ async def test_the_server_answers_as_described_whatever_is_asked(
         "memory_id": keeper.keep(Whose(), "I prefer polars").memory.memory_id,
         "proposal_id": "none",
         "document_id": "0123456789ab",
+        "branch_id": "1",
         "name": "word_count",
         "version": "v1",
     }

@@ -98,7 +98,7 @@ def _shortened(names: Sequence[str]) -> Iterator[str]:
 
 def pictures_side_by_side(records: Sequence[RunRecord]) -> str:
     """The last picture that each attempt drew, as HTML that loads nothing; empty: none drew one."""
-    drawn = [(describe_branch(record), _last_picture(record)) for record in records]
+    drawn = [(describe_branch(record), last_picture(record)) for record in records]
     if not any(picture for _, picture in drawn):
         return ""
     columns = "".join(
@@ -118,7 +118,8 @@ def pictures_side_by_side(records: Sequence[RunRecord]) -> str:
     )
 
 
-def _last_picture(record: RunRecord) -> str:
+def last_picture(record: RunRecord) -> str:
+    """The last PNG that a run drew, in base64; empty: it drew none."""
     for ran in reversed(record.executions):
         for output in reversed(ran.outputs):
             if isinstance(output, (DisplayData, DisplayUpdate, ExecuteResult)):

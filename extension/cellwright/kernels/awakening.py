@@ -414,8 +414,8 @@ def _set_up(carried: Carried, payload: Any, connection_file: str) -> Any:
 @contextlib.contextmanager
 def _subscriptions_counted() -> Iterator[list[bytes] | None]:
     """What clients subscribe to, as it comes; None: this ipykernel does not hear of it."""
-    threads = sys.modules["ipykernel.iostream"].IOPubThread
-    usual = getattr(threads, "_handle_subscription", None)
+    zmq, threads = sys.modules["zmq"], sys.modules["ipykernel.iostream"].IOPubThread
+    usual, make_socket = getattr(threads, "_handle_subscription", None), zmq.Context.socket
     if usual is None:
         yield None
         return
@@ -425,11 +425,18 @@ def _subscriptions_counted() -> Iterator[list[bytes] | None]:
         usual(thread, frames)
         found.append(bytes(frames[0]))
 
-    threads._handle_subscription = handle
+    def make(context: Any, kind: int, *arguments: Any, **options: Any) -> Any:
+        made = make_socket(context, kind, *arguments, **options)
+        if kind == zmq.XPUB:
+            # Otherwise it tells of the first that subscribes alone, and the others are waited for.
+            made.setsockopt(zmq.XPUB_VERBOSE, 1)
+        return made
+
+    threads._handle_subscription, zmq.Context.socket = handle, make
     try:
         yield found
     finally:
-        threads._handle_subscription = usual
+        threads._handle_subscription, zmq.Context.socket = usual, make_socket
 
 
 @contextlib.contextmanager

@@ -58,6 +58,15 @@ class CopyProcess:
             return False
         return state.rpartition(")")[2].split()[0] not in "ZX"
 
+    @property
+    def memory_bytes(self) -> int:
+        """What it holds, shared with the kernel or not; 0: it is gone."""
+        try:
+            pages = Path(f"/proc/{self._process_id}/statm").read_text(encoding="ascii").split()[1]
+        except OSError:
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
     def interrupt_kernel(self) -> None:
         """Interrupt what runs."""
         with suppress(ProcessLookupError):
@@ -79,8 +88,12 @@ class CopyProcess:
         """End it; what it had in memory is gone."""
         if self.copy_id:
             copy_id, self.copy_id = self.copy_id, ""
-            with suppress(KernelError):
+            try:
                 self._ask("end_copy", {"copy_id": copy_id})
+            except KernelError:
+                # A cell of the user's runs, perhaps for hours: the copy gives its memory back now.
+                if self.is_alive():
+                    os.kill(self._process_id, signal.SIGKILL)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -98,6 +111,13 @@ def check_copied(answer: Mapping[str, Any]) -> None:
         )
     if "refused" in answer:
         raise KernelError(f"This kernel cannot be copied: {answer['refused']}.")
+
+
+def available_memory_bytes() -> int:
+    """What programs can still get on this machine."""
+    told = Path("/proc/meminfo").read_text(encoding="ascii")
+    free = next(line.split()[1] for line in told.splitlines() if line.startswith("MemAvailable:"))
+    return int(free) * 1024
 
 
 class CopiedKernel(FreshKernel):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from cellwright.kernels.going_back import keep_state
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
+from cellwright.server.branching import ChatBranches
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem, RefusedError
 from cellwright.server.kernel_access import ServerKernels
@@ -25,12 +26,20 @@ from cellwright.server.live_run import LiveRun, RunKernel
 from cellwright.server.tab import AttachedNotebook, Driver
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
+from cellwright.session.branches import BranchStart, plan_branches
 from cellwright.session.compacting import compaction_of
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
-from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
+from cellwright.session.resuming import (
+    executed_in,
+    is_behind,
+    last_record,
+    resume,
+    resumed,
+    with_notes,
+)
 from cellwright.session.services import ModelService, Service, ServiceCache
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
@@ -83,6 +92,8 @@ class ChatEnvironment(Protocol):
     def redactor(self) -> Redactor: ...
 
     def open_answering(self, chat_id: str, listener: Listener) -> ChatAnswering: ...
+
+    def open_branches(self, run: LiveRun, tell: Callable[[], None]) -> ChatBranches: ...
 
 
 class ChatAnswering:
@@ -160,6 +171,68 @@ class ChatAnswering:
         finally:
             run.kernel = None
             kernel.close()
+
+    def branch(
+        self,
+        branches: ChatBranches,
+        driver: Driver,
+        claim: ExitStack,
+        *,
+        count: int,
+        models: Sequence[str],
+    ) -> None:
+        """Begin several attempts at a prompt, over copies of the notebook's kernel.
+
+        Args:
+            branches: Whose prompt it is.
+            driver: The notebook and who draws it.
+            claim: Keeps others out of the chat; taken over for as long as they work.
+            count: How many; 0: one for each model, else three.
+            models: Who is asked; empty: whoever answers the chat.
+
+        Raises:
+            CellwrightError: They cannot be begun; the message names what stands in the way.
+        """
+        run, shared = branches.run, self._workplace
+        settings, chat = shared.settings(), shared.chats.get(self._chat_id)
+        run.notebook = AttachedNotebook(self._chat_id, driver, run.stop)
+        run.notebook.load()
+        plans = plan_branches(self._request(run, chat, settings), count, models)
+        with closing(self._connect(run, driver)) as kernel:
+            shared.kernels.check_can_be_copied(driver.attach.kernel_id)
+            place = self._place(run, driver, kernel, settings)
+            conversation = self._conversation_at(place, shared.chats.unanswered(self._chat_id))
+            kernel.wait_until_free(run.stop)
+            life = kernel.session
+        listed = list_assistants(folders_of(shared.root, _path(driver)), settings.home)
+
+        def environment() -> RunEnvironment:
+            return RunEnvironment(
+                open_service=lambda model: self._service(settings, model),
+                open_conversation=_nowhere,
+                settings=settings,
+                assistants=AssistantChoice(listed, is_guest=chat.is_guest),
+                messages=conversation.messages,
+            )
+
+        ran = last_record(shared.runs, shared.chats.run_ids(self._chat_id))
+        notes = shared.chats.notes.waiting(self._chat_id)
+        branches.taken_notes = tuple(note.note_id for note in notes)
+        start = BranchStart(
+            replace(place, approver=None, keep_state=None),
+            lambda: branches.open_copy(life),
+            environment,
+            conversation.messages,
+            executed_in(ran) if ran is not None else (),
+            tuple(note.message for note in notes),
+        )
+        branches.begin(plans, start, claim)
+
+    def go_on_after(self, record: RunRecord) -> None:
+        """Let the next prompt follow a branch that was kept: its kernel is the notebook's now."""
+        assert self._conversation is not None
+        resume(self._conversation, record.messages, record)
+        self._conversation.last_run_id = record.run_id
 
     def compact(self, tokens: int) -> None:
         """Make the conversation shorter; recorded as a run of its own, which asks no model.
@@ -305,6 +378,10 @@ class ChatAnswering:
             chat_prompt_adds=chat.prompt_adds,
             text_filters=filters_of(chat.settings),
         )
+
+
+def _nowhere(_: ComposedRun) -> AbstractContextManager[Conversation]:
+    raise AssertionError("each branch has a conversation of its own")
 
 
 def _window_of(service: ModelService) -> int:

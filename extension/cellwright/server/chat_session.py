@@ -6,7 +6,7 @@ import json
 import logging
 import secrets
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,10 @@ from cellwright.store.chat_rows import Chat, is_guest
 from cellwright.store.process_claims import ChatBusyError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cellwright.server.answering import ChatAnswering, ChatEnvironment
+    from cellwright.server.branching import ChatBranches
 
 
 # A prompt is checked before it is queued: what cannot be asked is refused at once.
@@ -117,6 +120,7 @@ LET_GO = (
     "was doing may go on for a while."
 )
 NO_TURN = "That prompt does not wait any more."
+BRANCHES_OPEN = "Several ways of the last prompt are open in this chat."
 
 
 class ChatSession:
@@ -137,6 +141,9 @@ class ChatSession:
         self._queue = PromptQueue()
         self._run: LiveRun | None = None
         self._worker: threading.Thread | None = None
+        self._branches: ChatBranches | None = None
+        """The ways of a prompt that are tried, or wait to be kept or dropped; None: there are none.
+        """
         self._asker = Asker("", "")
         """The page that drives."""
         self._context_tokens = workplace.events.context_tokens(chat.chat_id)
@@ -159,7 +166,8 @@ class ChatSession:
     @property
     def is_busy(self) -> bool:
         """Whether a prompt is being answered."""
-        return self._run is not None
+        branches = self._branches
+        return self._run is not None or (branches is not None and branches.is_running)
 
     @property
     def state(self) -> frames.ChatState:
@@ -181,6 +189,7 @@ class ChatSession:
                 context_tokens=self._context_tokens,
                 context_limit=self._context_limit,
                 superseded=self._superseded,
+                branches=self._branches.phase if self._branches is not None else "",
             )
 
     def tell(self) -> None:
@@ -196,6 +205,7 @@ class ChatSession:
         prompt = checked_prompt(self._workplace, tab, ask)
         with self._lock:
             self._check_open()
+            self._check_no_branches()
             run = self._run
             busy = run is not None and not run.is_over
             # One that was asked just before may not have been taken up by the worker yet.
@@ -222,6 +232,7 @@ class ChatSession:
         asker = Asker(tab.nonce, tab.name)
         with self._lock:
             self._check_open()
+            self._check_no_branches()
             run = self._run
             if (run is not None and not run.is_over) or self._queue.has_next:
                 raise RefusedError("busy", "A run goes on in this chat.", hint="Wait for its end.")
@@ -231,10 +242,82 @@ class ChatSession:
             self._work_on()
         self.tell()
 
-    def stop(self) -> None:
-        """Stop the run, if one goes on."""
+    @property
+    def branches(self) -> ChatBranches | None:
+        """The ways of a prompt that are open; None: there are none."""
+        return self._branches
+
+    def branch(self, tab: Tab, ask: frames.Ask, count: int, models: Sequence[str]) -> ChatBranches:
+        """Try a prompt in several ways, each over a copy of the notebook's kernel.
+
+        Args:
+            tab: The page that asks.
+            ask: The prompt.
+            count: How many ways; 0: one for each model, else three.
+            models: Who is asked; empty: the model of the prompt.
+
+        Raises:
+            CellwrightError: It may not be asked, or the kernel cannot be copied.
+        """
+        prompt = checked_prompt(self._workplace, tab, ask)
+        for model in models:
+            _check_choices(self._workplace, tab, replace(ask, model=model))
         with self._lock:
-            run = self._run
+            self._check_open()
+            self._check_no_branches()
+            if self._run is not None or self._queue.has_next:
+                raise RefusedError("busy", "A run goes on in this chat.", hint="Wait for its end.")
+            run = LiveRun(prompt, self.tell)
+            self._branches = branches = self._workplace.open_branches(run, self.tell)
+            self._asker = prompt.asker
+        self.tell()
+        try:
+            driver = self._driver(prompt)
+            assert driver is not None, "the page showed the notebook"
+            with ExitStack() as claim:
+                claim.enter_context(self._workplace.chats.claims.held(self._chat.chat_id))
+                self._open_answering().branch(branches, driver, claim, count=count, models=models)
+        except RunCancelled as error:
+            self._end_branches()
+            raise RefusedError("stopped", "You stopped it before it began.") from error
+        except BaseException:
+            self._end_branches()
+            raise
+        return branches
+
+    def keep_branch(self, number: int) -> str:
+        """Let one of the ways take the place of the kernel, and put its run into the chat; its id.
+
+        Raises:
+            CellwrightError: There is none of that number, or it cannot be kept.
+        """
+        branches, shared = self._branches, self._workplace
+        if branches is None:
+            raise SetupError("There are no ways to choose from.", hint="Reload the page.")
+        if branches.is_running:
+            raise RefusedError("busy", "The ways still work.", hint="Wait for them, or stop them.")
+        with shared.chats.claims.held(self._chat.chat_id):
+            run_id = branches.keep(number)
+            beside = format_context(shared.redactor().value(branches.run.prompt.ask.context))
+            shared.chats.add_run(self._chat.chat_id, run_id, beside=beside)
+            shared.chats.notes.forget(self._chat.chat_id, branches.taken_notes)
+            self._open_answering().go_on_after(shared.runs.record(run_id))
+        with self._lock:
+            self._chat, self._branches = shared.chats.get(self._chat.chat_id), None
+        self._audience.publish(self._chat.chat_id, shared.runs.events(run_id))
+        self.tell()
+        return run_id
+
+    def drop_branches(self) -> None:
+        """End all ways that are tried: nothing of them happened in the kernel."""
+        self._end_branches()
+
+    def stop(self) -> None:
+        """Stop the run, if one goes on, or the ways that are tried."""
+        with self._lock:
+            run, branches = self._run, self._branches
+        if branches is not None:
+            branches.stop()
         if run is not None:
             run.stop.set()
             patience = threading.Timer(LET_GO_SECONDS, self._let_go, (run,))
@@ -350,14 +433,34 @@ class ChatSession:
             self._queue = PromptQueue()
             if self._run is not None:
                 self._run.stop.set(reason)
+            if self._branches is not None:
+                self._branches.stop(reason)
 
     def join(self, seconds: float) -> None:
         """Wait for the run to end, and let go of what it worked with."""
         worker = self._worker
         if worker is not None:
             worker.join(seconds)
+        branches = self._branches
+        if branches is not None:
+            branches.join(seconds)
+            branches.close()
         if self._answering is not None:
             self._answering.close()
+
+    def _end_branches(self) -> None:
+        with self._lock:
+            branches = self._branches
+        if branches is not None:
+            branches.close()
+        with self._lock:
+            if self._branches is branches:
+                self._branches = None
+        self.tell()
+
+    def _check_no_branches(self) -> None:
+        if self._branches is not None:
+            raise RefusedError("busy", BRANCHES_OPEN, hint="Keep one of them, or drop all.")
 
     def _check_open(self) -> None:
         if self._is_closed:

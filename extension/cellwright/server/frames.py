@@ -22,6 +22,8 @@ from cellwright.tools import FormRequest
 PROTOCOL = 1
 
 Phase = Literal["idle", "starting", "model", "kernel_busy", "tool", "approval", "input"]
+BranchesPhase = Literal["", "copying", "running", "over"]
+"""How far the branches of a chat are; empty: it has none."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ class ChatState:
     context_limit: int = 0
     """How many the model takes; 0: not known."""
     superseded: tuple[SupersededRun, ...] = ()
+    branches: BranchesPhase = ""
+    """Until one of them is kept or all are dropped, the chat answers no other prompt."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ from cellwright.text.redaction import Redactor
 if TYPE_CHECKING:
     from cellwright.agent.publishing import Listener
     from cellwright.server.answering import ChatAnswering
+    from cellwright.server.branching import ChatBranches
+    from cellwright.server.live_run import LiveRun
     from cellwright.session.standard_sources import Sources
 
 log = logging.getLogger(__name__)
@@ -121,6 +123,12 @@ class Hub:
 
         return ChatAnswering(chat_id, self, listener)
 
+    def open_branches(self, run: LiveRun, tell: Callable[[], None]) -> ChatBranches:
+        """Make what tries a prompt in several ways."""
+        from cellwright.server.branching import ChatBranches
+
+        return ChatBranches(run, self.kernels, self.runs, tell)
+
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now."""
         return self._application.settings()
@@ -166,6 +174,22 @@ class Hub:
         with self._lock:
             found = [tab for tab in self._tabs if nonce and tab.nonce == nonce]
         return found[-1] if found else None
+
+    def page_showing(self, notebook: str, owner: str) -> Tab:
+        """The page of a person that has a notebook open, by the id that it gave it.
+
+        Raises:
+            RefusedError: There is none.
+        """
+        with self._lock:
+            own = [tab for tab in self._tabs if tab.owner == owner and notebook in tab.attached]
+        if not own:
+            raise RefusedError(
+                "no_notebook",
+                "Branches are copies of an open notebook's kernel, and that one is not open.",
+                hint="Open the notebook and ask there.",
+            )
+        return own[-1]
 
     def pages_with(self, path: str, owner: str) -> tuple[Tab, ...]:
         """The pages of a person that have a notebook open, the newest last."""
@@ -373,7 +397,15 @@ class Hub:
         self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
 
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
-        chat = open_chat(self._application, tab.owner, chat_id)
+        return self.session(tab.owner, chat_id)
+
+    def session(self, owner: str, chat_id: str) -> ChatSession:
+        """A chat that a person may open.
+
+        Raises:
+            RefusedError: There is none, or the server is stopping.
+        """
+        chat = open_chat(self._application, owner, chat_id)
         with self._lock:
             if self._is_closed:
                 raise RefusedError("closed", "The server is stopping.")

@@ -386,6 +386,19 @@ class ServerKernels:
         # What we asked of it a moment ago may still make it look busy.
         retry(check, KernelNotReadyError, FREE_SECONDS, 0.02)
 
+    def check_can_be_copied(self, kernel_id: str) -> None:
+        """Return if the kernel runs where its processes can be reached, and nothing runs in it.
+
+        Raises:
+            KernelError: It does not.
+        """
+        self.check_free(kernel_id)
+        if getattr(self._kernel(kernel_id), "kernel_url", ""):
+            raise KernelError(
+                "This kernel cannot be copied: it runs behind a gateway.",
+                hint="Ask without branches.",
+            )
+
     async def _start(self, folder: str, name: str) -> str:
         kernel_id = str(await ensure_async(self._manager.start_kernel(path=folder)))
         if self._sessions is not None:

@@ -22,6 +22,8 @@ from cellwright.server import assistant_routes as assistant_types
 from cellwright.server import memory_routes as memory_types
 from cellwright.server import rest_types as types
 from cellwright.server import result_routes as result_types
+from cellwright.server.branch_routes import KeptBranch
+from cellwright.server.branching import BranchesBeginning, BranchList
 from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
@@ -105,6 +107,14 @@ OPERATIONS: Mapping[str, Operation] = {
     "DELETE chats/{chat_id}/messages/{message_id}": Operation(types.Nothing, refusals=(404, 409)),
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)
+    ),
+    "GET chats/{chat_id}/branches": Operation(BranchList, refusals=(400, 404, 409)),
+    "POST chats/{chat_id}/branches": Operation(
+        BranchList, 201, BranchesBeginning, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE chats/{chat_id}/branches": Operation(types.Nothing, refusals=(404, 409)),
+    "POST chats/{chat_id}/branches/{branch_id}/keep": Operation(
+        KeptBranch, refusals=(400, 404, 409)
     ),
     "POST chats/{chat_id}/branch": Operation(
         types.ChatSummary, 201, types.ChatBranching, refusals=(400, 404, 409, 413)

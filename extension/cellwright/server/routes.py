@@ -23,6 +23,7 @@ from cellwright.server.application import (
 )
 from cellwright.server.frames import RefusedError
 from cellwright.store.chat_rows import Chat, guest_owner, is_guest
+from cellwright.store.process_claims import ChatBusyError
 
 T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]
@@ -30,7 +31,7 @@ ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
 NO_JSON_HINT = "Send UTF-8 with whole characters, and numbers of 64 bits at most."
 BODY_LIMIT_BYTES = 1024 * 1024
 TEXT_LIMIT_CHARACTERS = 8_192
-NOT_FOUND = {"not_found": 404, "no_run": 404}
+REFUSAL_STATUS = {"not_found": 404, "no_run": 404, "busy": 409, "running": 409}
 RANDOM_USER = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
 TYPE_WORDS: Mapping[Any, str] = {
     str: "text",
@@ -38,6 +39,7 @@ TYPE_WORDS: Mapping[Any, str] = {
     list: "a list",
     list | None: "a list or null",
     bool: "true or false",
+    int: "a whole number",
     float: "a number",
     float | None: "a number or null",
 }
@@ -262,5 +264,6 @@ def _refusal(error: CellwrightError, shared: Application) -> Refusal:
 
 def _status(error: CellwrightError) -> int:
     if isinstance(error, RefusedError):
-        return NOT_FOUND.get(error.code, 400)
-    return 409 if isinstance(error, (KernelError, LMError, StoreError)) else 400
+        return REFUSAL_STATUS.get(error.code, 400)
+    is_conflict = isinstance(error, (KernelError, LMError, StoreError, ChatBusyError))
+    return 409 if is_conflict else 400

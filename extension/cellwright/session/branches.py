@@ -127,6 +127,8 @@ class BranchStart:
     """What was said before."""
     executed: tuple[str, ...] = ()
     """The cells that ran before."""
+    notes: tuple[Message, ...] = ()
+    """What waited for the next question: each attempt takes it along."""
 
 
 @dataclass
@@ -280,6 +282,7 @@ class Branches:
         def converse(_: ComposedRun) -> Iterator[Conversation]:
             conversation = Conversation(place)
             conversation.resume(start.messages, start.executed)
+            conversation.notes[:] = start.notes
             try:
                 yield conversation
             finally:

@@ -6,6 +6,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { disconnectedProblem, type Problem, problemOf } from '../client/problems';
 import type { LinkState, ServerSocket } from '../client/socket';
 import type {
+  BranchesBeginning,
   ChatState,
   ClientFrame,
   RecordedEvent,
@@ -33,7 +34,8 @@ function idleState(id: string, notebookPath: string): ChatState {
     input: null,
     context_tokens: 0,
     context_limit: 0,
-    superseded: []
+    superseded: [],
+    branches: ''
   };
 }
 
@@ -140,6 +142,8 @@ export interface ChatOptions {
   readonly trans: TranslationBundle;
   /** Makes the chat on the server and gives its id. */
   readonly create: (notebookPath: string) => Promise<string>;
+  /** Asks the server to try a prompt in several ways. */
+  readonly branch: (id: string, wanted: BranchesBeginning) => Promise<unknown>;
   /** `AttachedNotebook.notebook` of an open document; empty: it is not open here. */
   readonly notebookAt: (path: string) => string;
 }
@@ -246,6 +250,30 @@ export class ChatModel implements IDisposable {
     }
     this._clock.now();
     void this._send(request, draft, options);
+  }
+
+  /** Try a prompt in several ways side by side; the state tells when they are there. */
+  async tryWays(draft: Draft, count: number): Promise<void> {
+    const { branch, notebookAt } = this._options;
+    const { assistant } = this.composer;
+    this._problem = null;
+    this.composer.clear();
+    this._clock.now();
+    try {
+      await branch(await this.begin(), {
+        prompt: draft.text,
+        notebook: notebookAt(this._state.notebook_path),
+        mode: draft.mode,
+        model: draft.model,
+        context: draft.context,
+        assistant,
+        count
+      });
+    } catch (error) {
+      this._problem = problemOf(error);
+      this.composer.restore(draft);
+      this._clock.now();
+    }
   }
 
   /** Have the server make the chat, where it has not; its id. */

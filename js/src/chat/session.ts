@@ -56,6 +56,7 @@ export class PanelModel implements IDisposable {
       memory,
       trans,
       create: async path => (await rest.newChat(path)).id,
+      branch: (id, wanted) => rest.beginBranches(id, wanted),
       notebookAt: path => (path === '' ? '' : (notebooks?.find(path)?.notebook ?? ''))
     });
     this._takeOver = new TakeOver({ socket, pool: this._pool, memory, notebooks });

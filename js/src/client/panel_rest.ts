@@ -3,6 +3,8 @@ import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
   AssistantSummaries as AssistantChoices,
+  BranchesBeginning,
+  BranchList,
   ChatChange,
   ChatContext,
   ChatSummary as ListedChat,
@@ -190,6 +192,28 @@ export class Rest {
     const body = withBody('PUT', consent);
     return (await this._get(shape('ProjectTextRows'), { path: ['chats', id, 'project'] }, body))
       .texts;
+  }
+
+  /** Try a prompt in several ways, each in a copy of the kernel of a notebook that is open here. */
+  beginBranches(id: string, wanted: BranchesBeginning): Promise<BranchList> {
+    const body = withBody('POST', wanted);
+    return this._get(shape('BranchList'), { path: ['chats', id, 'branches'] }, body);
+  }
+
+  /** How far the ways of a chat's last prompt are. */
+  branches(id: string): Promise<BranchList> {
+    return this._get(shape('BranchList'), { path: ['chats', id, 'branches'] });
+  }
+
+  /** Let one of them take the place of the kernel; the others end. */
+  async keepBranch(id: string, number: number): Promise<void> {
+    const route = { path: ['chats', id, 'branches', String(number), 'keep'] };
+    await send(this._settings, route, { method: 'POST' });
+  }
+
+  /** End all of them; nothing of them happened. */
+  async dropBranches(id: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id, 'branches'] }, { method: 'DELETE' });
   }
 
   /** A new chat that goes on after this run. */

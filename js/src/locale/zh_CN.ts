@@ -584,5 +584,25 @@ export const CHINESE: Readonly<Record<string, string>> = {
     '服务器的管理者可以选择本地磁盘上的文件夹。',
   'Update cellwright on this server.': '请在此服务器上更新 cellwright。',
   'Check that folder; whoever runs this server can choose another.':
-    '请检查该文件夹；服务器的管理者可以选择其他文件夹。'
+    '请检查该文件夹；服务器的管理者可以选择其他文件夹。',
+  'Several ways, side by side': '多种做法并列比较',
+  'Ways to choose from': '可选的做法',
+  'Your kernel and notebook stay as they are until you keep one.':
+    '在你保留其中一种之前，内核和笔记本保持不变。',
+  'Drop all': '全部放弃',
+  'Copying your kernel …': '正在复制内核 …',
+  'Keep the way that you like best': '保留你最满意的做法',
+  '%1 of %2 ways have ended': '%2 种做法中已结束 %1 种',
+  'Way %1': '做法 %1',
+  'The last plot of way %1': '做法 %1 的最后一张图',
+  'Keep way %1': '保留做法 %1',
+  Changed: '已更改',
+  '%1 cell': '%1 个单元格',
+  '%1 tokens': '%1 个 token',
+  'That could not be done.': '未能完成。',
+  'More ways to send': '更多发送方式',
+  'Try %1 way': '尝试 %1 种做法',
+  'Side by side in copies of your kernel; keep one. Files and network are the same for all.':
+    '在内核的副本中并行进行，保留其一。文件和网络为所有副本共用。',
+  'Keep one of the ways or drop all, then ask on': '请先保留一种做法或全部放弃，再继续提问'
 };

@@ -7,6 +7,7 @@ import type {
   CellRemoved,
   Json,
   JsonObject,
+  RunStarted,
   WireCell
 } from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
@@ -46,6 +47,13 @@ export class CellEditing {
   /** The person allowed a call. */
   allow(run: string, call: string): void {
     this._allowed.add(`${run} ${call}`);
+  }
+
+  /** What a branch did comes all at once when it is kept, and is one undo step. */
+  begin(run: string, { branch }: RunStarted): void {
+    if (branch !== null) {
+      this._joined.add(run);
+    }
   }
 
   apply(run: string, event: StructuralEvent): void {
@@ -179,12 +187,14 @@ export class CellEditing {
   }
 
   private _change(run: string, call: string, change: () => void, cells: SharedCell[] = []): void {
+    const step = this._joined.has(run) ? run : `${run} ${call}`;
     this._parts.own.run(() => {
-      this._parts.steps.run(`${run} ${call}`, change, cells);
+      this._parts.steps.run(step, change, cells);
     });
   }
 
   private readonly _allowed = new Set<string>();
+  private readonly _joined = new Set<string>();
   private readonly _parts: EditingParts;
 }
 

@@ -171,7 +171,9 @@ export class RunWork implements IDisposable {
     if (!this._isNew(run, sequence)) {
       return;
     }
-    if (event.kind === 'approval_answered' && event.allowed) {
+    if (event.kind === 'run_started') {
+      this._editing.begin(run, event);
+    } else if (event.kind === 'approval_answered' && event.allowed) {
       this._editing.allow(run, event.call_id);
     } else if (isStructural(event)) {
       this._drawing.flush();

@@ -21,6 +21,7 @@ import type { Chat, Notebooks, Panel } from './ports';
 import { PromptBubble } from './prompt';
 import { Transcript } from './transcript';
 import { TurnActionsProvider } from './turn_actions';
+import { areTried, Ways } from './ways';
 
 /** A wait this short needs no number. */
 const TOLD_FROM_SECONDS = 3;
@@ -284,14 +285,15 @@ export function ChatView(props: ChatViewProps) {
     uploads.add(files);
     field.current?.focus();
   });
-  const isEmpty = turns.length + sendingCount === 0 && isCaughtUp;
+  const isEmpty = turns.length + sendingCount === 0 && isCaughtUp && state.branches === '';
   return (
     <TurnActionsProvider value={actions}>
       <div
         className="cw-chat"
         {...drop.handlers}
         onKeyDown={event => {
-          if (event.key === 'Escape' && state.run !== '' && !event.nativeEvent.isComposing) {
+          const isWorking = state.run !== '' || areTried(state);
+          if (event.key === 'Escape' && isWorking && !event.nativeEvent.isComposing) {
             event.preventDefault();
             chat.stop();
           }
@@ -318,6 +320,7 @@ export function ChatView(props: ChatViewProps) {
                 <PromptBubble turn={{ prompt: draft.text, files: [], notes: [] }} />
               </div>
             ))}
+          {state.branches !== '' && <Ways key={chat.id} panel={panel} chat={chat} />}
           {state.input !== null && (
             <Asked
               key={state.input.request}

@@ -3,10 +3,11 @@ import * as React from 'react';
 import type { Choices } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
+import { Menu } from '../ui/menu';
 import { FileChooser } from '../ui/uploads';
 import type { Uploads } from '../ui/uploads';
 import { modeWords, stopWords } from '../ui/words';
-import type { Mode, QueuedPrompt } from '../wire/generated';
+import type { ChatState, Mode, QueuedPrompt } from '../wire/generated';
 import { Chips } from './chips';
 import type { NameSource } from './completion';
 import { ContextMeter } from './context';
@@ -16,6 +17,10 @@ import type { Chat, Panel } from './ports';
 import { EditPrompt } from './prompt';
 import { actionOfKey, type KeyPress, PromptField } from './prompt_field';
 import { NoteAnnouncer, useWaitingNotes, WaitingNotesList } from './waiting_notes';
+import { areTried } from './ways';
+
+/** So many ways are tried at once. */
+const WAYS = 3;
 
 interface QueueProps {
   readonly chat: Chat;
@@ -164,9 +169,10 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
   const [addedCount, setAddedCount] = React.useState(0);
 
   const mode = panel.modeOf(chat);
-  const isRunning = state.run !== '';
+  const isRunning = state.run !== '' || areTried(state);
+  const isOpen = state.branches !== '';
   const isReady = link === 'open' && uploads.uploading.length === 0;
-  const canSend = isReady && text.trim() !== '';
+  const canSend = isReady && !isOpen && text.trim() !== '';
   const send = (instead: boolean): void => {
     if (canSend && !notes.isAdding) {
       notes.clearProblem();
@@ -174,6 +180,13 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
       chat.ask({ text: text.trim(), context, mode, model: chosenModel }, { instead });
       onSent();
     }
+  };
+  const tryWays = (): void => {
+    notes.clearProblem();
+    offers.end();
+    void chat.tryWays({ text: text.trim(), context, mode, model: chosenModel }, WAYS);
+    onSent();
+    field.current?.focus();
   };
   const addNote = async (): Promise<void> => {
     if (await notes.add()) {
@@ -191,29 +204,6 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
     }
     return action !== 'none';
   };
-  const stop = (
-    <IconButton
-      icon="stop"
-      className="cw-send cw-mod-stop"
-      label={stopWords(state.phase, trans)}
-      onClick={() => {
-        chat.stop();
-        field.current?.focus();
-      }}
-    />
-  );
-  const sendButton = (
-    <IconButton
-      icon="send"
-      className="cw-send"
-      label={sendLabel(isRunning, isReady, trans)}
-      aria-disabled={!canSend}
-      onClick={() => {
-        send(false);
-        field.current?.focus();
-      }}
-    />
-  );
   const laterButton = (
     <IconButton
       icon="add_line"
@@ -255,11 +245,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           field={field}
           text={text}
           source={source}
-          placeholder={
-            isRunning
-              ? trans.__('Ask something to follow …')
-              : trans.__('Ask the agent …  @ variable, # cell')
-          }
+          placeholder={isOpen ? decideWords(trans) : askWords(isRunning, trans)}
           onText={value => {
             composer.setText(value);
             notes.clearProblem();
@@ -295,11 +281,98 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           <span className="cw-spring" />
           <Meter panel={panel} chat={chat} field={field} />
           {laterButton}
-          {isRunning && text.trim() !== '' && sendButton}
-          {isRunning ? stop : sendButton}
+          <SendButtons
+            state={state}
+            hasText={text.trim() !== ''}
+            isReady={isReady}
+            onSend={() => {
+              send(false);
+              field.current?.focus();
+            }}
+            onTryWays={tryWays}
+            onStop={() => {
+              chat.stop();
+              field.current?.focus();
+            }}
+          />
         </div>
       </div>
     </div>
+  );
+}
+
+interface SendButtonsProps {
+  readonly state: ChatState;
+  readonly hasText: boolean;
+  readonly isReady: boolean;
+  readonly onSend: () => void;
+  readonly onTryWays: () => void;
+  readonly onStop: () => void;
+}
+
+/** What can be done with what is written, and Stop while anything works. */
+function SendButtons(props: SendButtonsProps) {
+  const { state, hasText, isReady, onSend, onTryWays, onStop } = props;
+  const trans = useTrans();
+  const isTrying = areTried(state);
+  const isRunning = state.run !== '' || isTrying;
+  const isOpen = state.branches !== '';
+  const canSend = isReady && hasText && !isOpen;
+  return (
+    <>
+      {!isRunning && state.notebook_path !== '' && (
+        <SendMenu isDisabled={!canSend} onTryWays={onTryWays} />
+      )}
+      {(!isRunning || (hasText && !isTrying)) && (
+        <IconButton
+          icon="send"
+          className="cw-send"
+          label={isOpen ? decideWords(trans) : sendLabel(isRunning, isReady, trans)}
+          aria-disabled={!canSend}
+          onClick={onSend}
+        />
+      )}
+      {isRunning && (
+        <IconButton
+          icon="stop"
+          className="cw-send cw-mod-stop"
+          label={stopWords(state.phase, trans)}
+          onClick={onStop}
+        />
+      )}
+    </>
+  );
+}
+
+interface SendMenuProps {
+  readonly isDisabled: boolean;
+  readonly onTryWays: () => void;
+}
+
+/** Other ways to send what is written. */
+function SendMenu({ isDisabled, onTryWays }: SendMenuProps) {
+  const trans = useTrans();
+  return (
+    <Menu
+      label={trans.__('More ways to send')}
+      className="cw-icon-button"
+      side="above"
+      end
+      entries={[
+        {
+          key: 'ways',
+          icon: 'branch',
+          label: trans._n('Try %1 way', 'Try %1 ways', WAYS),
+          description: trans.__(
+            'Side by side in copies of your kernel; keep one. Files and network are the same for all.'
+          ),
+          isDisabled,
+          onChoose: onTryWays
+        }
+      ]}
+    >
+      <Icon name="more" />
+    </Menu>
   );
 }
 
@@ -337,6 +410,16 @@ function focusEnd(field: React.RefObject<HTMLTextAreaElement>): void {
       box.scrollTop = box.scrollHeight;
     }
   });
+}
+
+function decideWords(trans: ReturnType<typeof useTrans>): string {
+  return trans.__('Keep one of the ways or drop all, then ask on');
+}
+
+function askWords(isRunning: boolean, trans: ReturnType<typeof useTrans>): string {
+  return isRunning
+    ? trans.__('Ask something to follow …')
+    : trans.__('Ask the agent …  @ variable, # cell');
 }
 
 function sendLabel(

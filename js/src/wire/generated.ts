@@ -65,6 +65,13 @@ export interface components {
       readonly places: readonly components['schemas']['WritablePlace'][];
       readonly unusable: readonly components['schemas']['UnusableAssistant'][];
     };
+    /** @description The attempts at a prompt. */
+    readonly BranchList: {
+      /** @enum {string} */
+      readonly phase: '' | 'copying' | 'running' | 'over';
+      readonly prompt: string;
+      readonly branches: readonly components['schemas']['BranchSummary'][];
+    };
     /** @description What the next request begins with, before the question. */
     readonly ChatContext: {
       readonly parts: readonly components['schemas']['ContextPiece'][];
@@ -119,6 +126,10 @@ export interface components {
       readonly version: string;
       /** @description False: cellwright is switched off here. */
       readonly enabled: boolean;
+    };
+    /** @description The run that is part of the chat now. */
+    readonly KeptBranch: {
+      readonly run: string;
     };
     /** @description What was found, the best first. */
     readonly LibraryHits: {
@@ -495,6 +506,43 @@ export interface components {
       /** @description What is special about it, such as its model; empty: nothing. */
       readonly label: string;
     };
+    /** @description One attempt: how far it is, or what it came to. */
+    readonly BranchSummary: {
+      readonly number: number;
+      /** @description What is special about it, such as its model; empty: nothing. */
+      readonly label: string;
+      readonly model: string;
+      /**
+       * @description Of its run; ``task error`` also where that could not begin.
+       * @enum {string}
+       */
+      readonly status:
+        | 'running'
+        | 'completed'
+        | 'agent context limit'
+        | 'agent validation failed'
+        | 'agent invalid action'
+        | 'task limit reached'
+        | 'task error'
+        | 'unknown'
+        | 'cancelled';
+      /** @description What it does now. */
+      readonly doing: string;
+      /** @description Id of its run; empty: there is none yet. */
+      readonly run: string;
+      readonly answer: string;
+      /** @description Why it has no answer. */
+      readonly problem: string;
+      /** @description Those that it made or changed. */
+      readonly variables: readonly string[];
+      readonly files: readonly string[];
+      readonly cells: number;
+      readonly seconds: number;
+      readonly tokens: number;
+      readonly cost_dollars: number | null;
+      /** @description The last PNG that it drew, in base64, once all have ended; empty: none. */
+      readonly picture: string;
+    };
     /** @description What may be used in a month, and what was. */
     readonly Budget: {
       /** @description ``month_dollars`` or ``month_tokens``. */
@@ -641,6 +689,11 @@ export interface components {
       /** @description How many the model takes; 0: not known. */
       readonly context_limit: number;
       readonly superseded: readonly components['schemas']['SupersededRun'][];
+      /**
+       * @description Until one of them is kept or all are dropped, the chat answers no other prompt.
+       * @enum {string}
+       */
+      readonly branches: '' | 'copying' | 'running' | 'over';
     };
     /** @description Everything shown so far goes: now, or when the next output comes (``wait``). */
     readonly ClearOutput: {
@@ -1604,6 +1657,21 @@ export interface components {
       | components['schemas']['ReplyFrame']
       | components['schemas']['CellFate']
       | components['schemas']['Ping'];
+    /** @description A prompt to be tried in several ways, as a page asks it. */
+    readonly BranchesBeginning: {
+      readonly prompt?: string;
+      /** @description ``Attach.notebook`` of the notebook whose kernel is copied: open in the page that asks. */
+      readonly notebook?: string;
+      /** @enum {string} */
+      readonly mode?: 'plan' | 'ask' | 'edits' | 'auto';
+      readonly model?: string;
+      readonly assistant?: string;
+      /** @description What stood beside it, as in the frame ``ask``. */
+      readonly context?: readonly JsonObject[];
+      /** @description How many; 0: one for each of ``models``, else three. */
+      readonly count?: number;
+      readonly models?: readonly string[];
+    };
     /** @description What became of cells, by their ids. */
     readonly CellFates: {
       readonly fates?: {
@@ -1847,10 +1915,12 @@ export interface components {
 }
 export type AssistantDetails = components['schemas']['AssistantDetails'];
 export type AssistantSummaries = components['schemas']['AssistantSummaries'];
+export type BranchList = components['schemas']['BranchList'];
 export type ChatContext = components['schemas']['ChatContext'];
 export type ChatMessages = components['schemas']['ChatMessages'];
 export type ChatSummary = components['schemas']['ChatSummary'];
 export type Health = components['schemas']['Health'];
+export type KeptBranch = components['schemas']['KeptBranch'];
 export type LibraryHits = components['schemas']['LibraryHits'];
 export type LibraryState = components['schemas']['LibraryState'];
 export type MemoryList = components['schemas']['MemoryList'];
@@ -1888,6 +1958,7 @@ export type ApprovalAsked = components['schemas']['ApprovalAsked'];
 export type AssistantMessage = components['schemas']['AssistantMessage'];
 export type AssistantSummary = components['schemas']['AssistantSummary'];
 export type BranchMark = components['schemas']['BranchMark'];
+export type BranchSummary = components['schemas']['BranchSummary'];
 export type Budget = components['schemas']['Budget'];
 export type CaughtUp = components['schemas']['CaughtUp'];
 export type CellAdded = components['schemas']['CellAdded'];
@@ -1982,6 +2053,7 @@ export type Welcome = components['schemas']['Welcome'];
 export type WritablePlace = components['schemas']['WritablePlace'];
 export type WrittenCell = components['schemas']['WrittenCell'];
 export type ClientFrame = components['schemas']['ClientFrame'];
+export type BranchesBeginning = components['schemas']['BranchesBeginning'];
 export type CellFates = components['schemas']['CellFates'];
 export type ChatBranching = components['schemas']['ChatBranching'];
 export type ChatChange = components['schemas']['ChatChange'];
@@ -2080,6 +2152,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['assistants', 'problems'],
     type: 'object'
   },
+  BranchList: {
+    properties: {
+      phase: { enum: ['', 'copying', 'running', 'over'], type: 'string' },
+      prompt: { type: 'string' },
+      branches: { items: { $ref: '#/components/schemas/BranchSummary' }, type: 'array' }
+    },
+    required: ['phase', 'prompt', 'branches'],
+    type: 'object'
+  },
   ChatContext: {
     properties: {
       parts: { default: [], items: { $ref: '#/components/schemas/ContextPiece' }, type: 'array' },
@@ -2135,6 +2216,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['version'],
     type: 'object'
   },
+  KeptBranch: { properties: { run: { type: 'string' } }, required: ['run'], type: 'object' },
   LibraryHits: {
     properties: {
       hits: { items: { $ref: '#/components/schemas/LibraryHit' }, type: 'array' },
@@ -2642,6 +2724,56 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['group', 'number', 'count'],
     type: 'object'
   },
+  BranchSummary: {
+    properties: {
+      number: { type: 'integer' },
+      label: { type: 'string' },
+      model: { type: 'string' },
+      status: {
+        enum: [
+          'running',
+          'completed',
+          'agent context limit',
+          'agent validation failed',
+          'agent invalid action',
+          'task limit reached',
+          'task error',
+          'unknown',
+          'cancelled'
+        ],
+        type: 'string'
+      },
+      doing: { type: 'string' },
+      run: { type: 'string' },
+      answer: { type: 'string' },
+      problem: { type: 'string' },
+      variables: { items: { type: 'string' }, type: 'array' },
+      files: { items: { type: 'string' }, type: 'array' },
+      cells: { type: 'integer' },
+      seconds: { type: 'number' },
+      tokens: { type: 'integer' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+      picture: { type: 'string' }
+    },
+    required: [
+      'number',
+      'label',
+      'model',
+      'status',
+      'doing',
+      'run',
+      'answer',
+      'problem',
+      'variables',
+      'files',
+      'cells',
+      'seconds',
+      'tokens',
+      'cost_dollars',
+      'picture'
+    ],
+    type: 'object'
+  },
   Budget: {
     properties: {
       name: { type: 'string' },
@@ -2819,7 +2951,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         default: [],
         items: { $ref: '#/components/schemas/SupersededRun' },
         type: 'array'
-      }
+      },
+      branches: { default: '', enum: ['', 'copying', 'running', 'over'], type: 'string' }
     },
     required: ['id'],
     type: 'object'

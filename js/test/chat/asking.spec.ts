@@ -49,6 +49,30 @@ describe('asking', () => {
     expect(chat.composer.text).toBe('');
   });
 
+  it('has a prompt tried in several ways, and gives it back where that is refused', async () => {
+    const chat = await page.open('c1');
+    server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
+    chat.composer.setText('Plot it');
+    await chat.tryWays(DRAFT, 3);
+    expect(page.tried).toEqual([
+      {
+        id: 'c1',
+        prompt: 'Plot it',
+        notebook: 'n-a.ipynb',
+        mode: 'ask',
+        model: '',
+        context: DRAFT.context,
+        assistant: '',
+        count: 3
+      }
+    ]);
+    expect(chat.composer.text).toBe('');
+    page.branch = () => Promise.reject(new RequestError(409, '', 'Polars holds threads.', ''));
+    await chat.tryWays(DRAFT, 3);
+    expect(chat.problem?.message).toBe('Polars holds threads.');
+    expect(chat.composer.text).toBe('Plot it');
+  });
+
   it('shows the prompt until its run begins', async () => {
     const chat = await page.open('c1');
     chat.ask(DRAFT);

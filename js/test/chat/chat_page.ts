@@ -25,6 +25,13 @@ export class ChatPage {
     return Promise.resolve('c1');
   };
 
+  /** What was asked to be tried in several ways. */
+  readonly tried: object[] = [];
+  branch = (wanted: object): Promise<unknown> => {
+    this.tried.push(wanted);
+    return Promise.resolve();
+  };
+
   /** A chat whose past is on its way. */
   begin(id: string, notebookPath = ''): ChatModel {
     return new ChatModel({
@@ -34,6 +41,7 @@ export class ChatPage {
       memory: new ChatMemory(this.store, this.store),
       trans: nullTranslator.load('cellwright'),
       create: path => this.create(path),
+      branch: (id, wanted) => this.branch({ id, ...wanted }),
       notebookAt: path => (path === '' ? '' : `n-${path}`)
     });
   }

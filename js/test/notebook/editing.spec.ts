@@ -1,3 +1,4 @@
+import { started as runStarted } from '../chat/events';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { sourceHash } from '../../src/notebook/source_hash';
@@ -180,6 +181,18 @@ describe('Undo in the notebook', () => {
     expect(ids(document)).toEqual(['mine', 'a', 'b']);
     shared.redo();
     expect(ids(document)).toEqual(['mine', 'a', 'b', 'one']);
+  });
+
+  it('takes back all of a branch together, which came when it was kept', () => {
+    const document = open();
+    const shared = document.model.sharedModel;
+    const run = new Run(document.port);
+    const branch = { group: 'g', number: 2, count: 3, label: '' };
+    run.apply(runStarted('go', { branch }));
+    run.apply(added('one'));
+    run.apply(added('two', { call_id: 'call-2' }));
+    shared.undo();
+    expect(ids(document)).toEqual(['a', 'b']);
   });
 
   it('takes back all of a call together', () => {

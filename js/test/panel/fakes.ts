@@ -2,7 +2,13 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { ChatState, Mode, VariableSummary, WireCell } from '../../src/wire/generated';
+import type {
+  BranchList,
+  ChatState,
+  Mode,
+  VariableSummary,
+  WireCell
+} from '../../src/wire/generated';
 import type { ReceivedEvent } from '../../src/chat/chat';
 import { ComposerModel } from '../../src/chat/composer';
 import { ChatMemory } from '../../src/chat/memory';
@@ -113,6 +119,11 @@ export class FakeChat implements Chat {
     this.calls.push(['ask', draft, options]);
     this.composer.clear();
   }
+  tryWays(draft: Draft, count: number): Promise<void> {
+    this.calls.push(['tryWays', draft, count]);
+    this.composer.clear();
+    return Promise.resolve();
+  }
   begin(): Promise<string> {
     this.calls.push(['begin']);
     this.state = { ...this.state, id: this.state.id || 'begun' };
@@ -190,6 +201,7 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
+  branchList: BranchList = { phase: 'over', prompt: '', branches: [] };
   models: readonly string[] = ['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder'];
   offers: ProviderList = {
     providers: [OPENAI, LOCAL],
@@ -267,6 +279,15 @@ export class FakePanel implements Panel {
         this.prompt = change.prompt ?? this.prompt;
         this.textFilters = change.text_filters ?? this.textFilters;
       }
+      return this.answer(undefined);
+    },
+    branches: () => this.answer(this.branchList),
+    keepBranch: (id, number) => {
+      this.calls.push(['keepBranch', id, number]);
+      return this.answer(undefined);
+    },
+    dropBranches: id => {
+      this.calls.push(['dropBranches', id]);
       return this.answer(undefined);
     },
     undoVariables: (kernel, run) => {
