@@ -39,6 +39,7 @@ ELSEWHERE = {
     "cellwright/providers.py": "the table",
     "cellwright/text/secret_shapes.py": "how keys of every kind look, most for something else",
     "cellwright/kernels/fresh.py": "variables that a graphics card needs",
+    "cellwright/kernels/obstacles.py": "the device of a graphics card",
 }
 Proofs = dict[str, str]
 CLI, LM = "tests/cli/test_providers.py", "tests/lm"

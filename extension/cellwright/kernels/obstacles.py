@@ -24,6 +24,8 @@ DISPENSABLE = ("joblib.externals.loky", "tqdm._monitor")
 NATIVE = ("ZMQbg/", "jemalloc_bg_thd", "polars-ooc")
 """Beginnings of the names of threads without Python that nobody misses."""
 POOLS = "a thread pool"
+OWNER_WATCH = "owner watch"
+"""A thread of kernels that ``warmed`` has forked; what comes of them ends with its own owner."""
 OWN_TASKS = ("ipykernel", "tornado", "zmq", "jupyter_client", "IPython")
 
 
@@ -61,7 +63,8 @@ def _origin(thread: threading.Thread) -> str:
 
 
 def _is_of_kernel(thread: threading.Thread, app: Any) -> bool:
-    if thread.name.startswith("cellwright ") or thread is threading.main_thread():
+    is_named = thread.name == OWNER_WATCH or thread.name.startswith("cellwright ")
+    if is_named or thread is threading.main_thread():
         return True
     if type(thread).__module__.startswith(OF_KERNEL) or thread is threading.current_thread():
         return True

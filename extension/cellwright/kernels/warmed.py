@@ -291,7 +291,7 @@ class OwnerWatch(threading.Thread):
     """Ends the kernel, and what it started, when the process that asked for it is gone."""
 
     def __init__(self, owner: int) -> None:
-        super().__init__(name="cellwright owner watch", daemon=True)
+        super().__init__(name="owner watch", daemon=True)
         self._owner = owner
 
     def run(self) -> None:
