@@ -399,6 +399,8 @@ def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
     state.link = state.owner = None
     carried.oom_score = _write("/proc/self/oom_score_adj", LAST_TO_LIVE)
     carried.name = _write("/proc/self/comm", "cellwright-snap")
+    # A kernel that shuts down waits for the children of its own group, before it tells anybody.
+    os.setpgid(0, 0)
     while True:
         packet, files, _, _ = socket.recv_fds(
             line, PACKET_BYTES, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
@@ -439,6 +441,8 @@ def _take_over(request: Answer, files: Sequence[int], carried: Any) -> None:
     ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != request["supervisor"]:
         os._exit(0)
+    with contextlib.suppress(OSError):
+        os.setpgid(0, os.getpgid(request["supervisor"]))
     _settle(carried)
     given, link, *others = files
     with open(given, encoding="utf-8") as file:
