@@ -18,9 +18,13 @@ EDGES = (
     *("cellwright/api/", "cellwright_magics/"),
 )
 """Tested from outside, by processes whose lines are not measured."""
-SENT = ("cellwright/bench/author_tests.py", "cellwright/exports/grading.py")
-"""Their source runs in kernels or stands in notebooks; ``tests/bench/test_cheats.py`` and
-``tests/journeys/test_evaluated_notebooks.py`` run it there."""
+SENT = (
+    *("cellwright/bench/author_tests.py", "cellwright/exports/grading.py"),
+    *(f"cellwright/kernels/{name}.py" for name in ("awakening", "obstacles", "snapshots")),
+)
+"""Their source runs in kernels or stands in notebooks; ``tests/bench/test_cheats.py``,
+``tests/journeys/test_evaluated_notebooks.py`` and ``tests/kernels/test_snapshots*.py`` run it
+there."""
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ def _few_rows(work: Work, text: str) -> str:
     rows = frame_rows(text, header)
     if not 0 < len(rows) <= LISTED_ROWS:
         return ""
-    lines = [header, ["---"] * len(header), *([number(cell) for cell in row] for row in rows)]
+    lines = [header, ["---"] * len(header), *([*row[:-1], number(row[-1])] for row in rows)]
     return "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

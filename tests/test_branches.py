@@ -1,0 +1,123 @@
+"""What is planned before a kernel is copied, and what is said where that cannot be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cellwright.errors import KernelError, SetupError
+from cellwright.kernels.copies import open_copy
+from cellwright.kernels.going_back import explain_missing, find_before, find_later, keep_state
+from cellwright.session.branches import check_memory, plan_branches
+from cellwright.session.questions import RunRequest
+
+ASKED = RunRequest("Sort it.")
+
+
+def test_a_question_is_asked_three_times_where_nothing_else_is_said() -> None:
+    plans = plan_branches(ASKED)
+    marks = [plan.request.branch for plan in plans]
+    assert [mark and (mark.number, mark.count, mark.label) for mark in marks] == [
+        (1, 3, ""),
+        (2, 3, ""),
+        (3, 3, ""),
+    ]
+    assert {plan.request.prompt for plan in plans} == {"Sort it."}
+
+
+def test_models_and_approaches_are_tried_each_with_each() -> None:
+    plans = plan_branches(ASKED, models=("a", "b"), approaches=("quick", "safe"))
+    asked = [(p.label, p.request.parameters.model, p.request.prompt[-5:]) for p in plans]
+    assert asked == [
+        ("a · quick", "a", "quick"),
+        ("a · safe", "a", " safe"),
+        ("b · quick", "b", "quick"),
+        ("b · safe", "b", " safe"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"count": 1}, "1 branches cannot be compared"),
+        ({"count": 9}, "9 branches cannot be compared"),
+        ({"count": 2, "models": ("a", "b", "c")}, "3 models and approaches do not fit into 2"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(SetupError, match=why):
+        plan_branches(ASKED, **given)
+
+
+def test_memory_is_looked_at_before_anything_is_copied() -> None:
+    check_memory(3, 4_000_000_000, 3_000_000_000)
+    with pytest.raises(SetupError, match="memory for 2 copies of this kernel, not for 3"):
+        check_memory(3, 4_000_000_000, 2_900_000_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"obstacles": ["polars holds threads", "a timer runs"]}, "polars holds threads; a timer"),
+        ({"refused": "the copy did not answer"}, "the copy did not answer"),
+    ],
+)
+def test_what_stands_in_the_way_of_a_copy_is_named(
+    answer: Mapping[str, Any], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(KernelError, match=why):
+        open_copy(lambda function, arguments: answer)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Forking:
+    """A kernel that answers what it is told to."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers, self.asked = answers, list[str]()
+
+    def ask_snapshots(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        self.asked.append(function)
+        answer = self.answers[function]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_a_state_is_found_by_the_run_that_came_next() -> None:
+    row = {"id": "a", "label": "Sort", "run_id": "run-1", "is_later": False, "at": 1.0}
+    kernel = Forking(list=[row, {**row, "id": "b", "is_later": True}])
+    before, later = find_before(kernel, "run-1"), find_later(kernel)
+    assert before is not None
+    assert later is not None
+    assert (before.snapshot_id, later.snapshot_id) == ("a", "b")
+    assert find_before(kernel, "run-2") is None
+
+
+def test_no_snapshot_is_never_the_reason_that_a_run_fails() -> None:
+    kernel = Forking(take=KernelError("It is busy."), list=KernelError("It is busy."))
+    keep_state(kernel, 3, "run-1", "Sort it.")
+    assert kernel.asked == ["take"]
+    assert find_before(kernel, "run-1") is None
+    keep_state(kernel, 0, "run-1", "Sort it.")
+    keep_state(object(), 3, "run-1", "Sort it.")
+    assert kernel.asked == ["take", "list"]
+    assert find_later(object()) is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kept", "why"),
+    [
+        (Forking(), 0, "CELLWRIGHT_SNAPSHOTS is 0"),
+        (object(), 3, "this kernel cannot be forked"),
+        (Forking(obstacles={"obstacles": ["polars holds threads"]}), 3, "polars holds threads"),
+        (Forking(obstacles={"obstacles": []}), 3, "no snapshot of it is left"),
+        (Forking(obstacles=KernelError("It is busy.")), 3, "It is busy."),
+    ],
+)
+def test_an_undo_that_cannot_be_done_says_why(kernel: object, kept: int, why: str) -> None:
+    assert explain_missing(kernel, kept) == why
