@@ -27,6 +27,18 @@ linux = pytest.mark.skipif("sys.platform != 'linux'")
 
 
 @linux
+def test_who_asks_a_kernel_for_the_first_time_leaves_no_error_of_the_persons(
+    fresh: FreshKernel,
+) -> None:
+    keep_state(fresh, 3, "run-1", "first prompt")
+    assert fresh.probe("last_error", {}) is None
+    run(
+        fresh, "import sys; del sys.modules['_cellwright.probe']; sys.modules['_cellwright'] = None"
+    )
+    assert fresh.probe("last_error", {}) is None, "asked anew, as after a restart"
+
+
+@linux
 def test_a_client_keeps_states_goes_back_and_forth_and_goes_on(fresh: FreshKernel) -> None:
     run(fresh, "rows = [1]; same = rows")
     keep_state(fresh, 3, "run-1", "first\nprompt")

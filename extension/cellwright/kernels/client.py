@@ -351,8 +351,8 @@ class ClientKernel:
             for _ in range(2):
                 self._install()
                 found = self._silently(stop, expression)["user_expressions"]["answer"]
-                if found.get("status") == "ok":
-                    text = ast.literal_eval(found["data"]["text/plain"])
+                text = _told(found)
+                if text is not None:
                     return answered(function, json.loads(text))
                 # The kernel was restarted since.
                 self._has_probe = False
@@ -374,12 +374,14 @@ class ClientKernel:
                 raise KernelError(f"This {self._language} kernel cannot be forked.")
             expression = answer_expression(function, arguments, f"{SNAPSHOTS}.snapshots")
             answer = self._silently(Stop(), expression)["user_expressions"]["answer"]
-            if answer.get("status") != "ok":
+            text = _told(answer)
+            if text is None:
                 self._silently(Stop(), install_snapshots_code())
                 answer = self._silently(Stop(), expression)["user_expressions"]["answer"]
-            if answer.get("status") != "ok":
+                text = _told(answer)
+            if text is None:
                 raise KernelError(f"The kernel cannot do {function!r}: {answer.get('evalue')!r}.")
-            found = json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+            found = json.loads(text)
             if "failed" in found:
                 raise KernelError(f"The kernel could not do {function!r}: {found['failed']}.")
             return found["value"]
@@ -458,8 +460,8 @@ class ClientKernel:
             return
         with suppress(KernelError, RunCancelled):
             answer = self._silently(Stop(), answer_expression("last_displays", {}))
-            text = ast.literal_eval(answer["user_expressions"]["answer"]["data"]["text/plain"])
-            found = answered("last_displays", json.loads(text))
+            text = _told(answer["user_expressions"]["answer"])
+            found = answered("last_displays", json.loads(text)) if text else {}
             for name, shown in found.items():
                 kind = "update_display_data" if name in run.display_ids else "display_data"
                 content = {**shown, "transient": {"display_id": name}}
@@ -636,3 +638,11 @@ class ClientKernel:
             interrupt()
         else:
             self._channels.send("interrupt_request", {}, channel="control")
+
+
+def _told(answer: Mapping[str, Any]) -> str | None:
+    """The text of an answer to ``answer_expression``; none: the module is not in the kernel."""
+    if answer.get("status") != "ok":
+        return None
+    text: str | None = ast.literal_eval(answer["data"]["text/plain"])
+    return text

@@ -90,6 +90,11 @@ def flood_limit(messages: int) -> str:
 def answer_expression(
     function: str, arguments: Mapping[str, Any], module: str = f"{PACKAGE}.probe"
 ) -> str:
-    """An expression whose value is the answer of the probe, or its like, as JSON text."""
-    module = f"__import__('sys').modules['{module}']"
-    return f"{module}.answer_text({function!r}, {json.dumps(dict(arguments))!r})"
+    """An expression whose value is the answer of the probe, or its like, as JSON text.
+
+    It is ``None`` where the module is not there. It must not raise: IPython would keep the error as
+    the last one, and the model would be told that the person's last cell failed with it.
+    """
+    asked = f"{function!r}, {json.dumps(dict(arguments))!r}"
+    found = f"__import__('sys').modules.get('{module}')"
+    return f"(lambda module: module and module.answer_text({asked}))({found})"
