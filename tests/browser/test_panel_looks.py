@@ -241,6 +241,7 @@ def test_it_is_tidy_with_chips_completion_and_the_list_of_chats(panel: NotebookP
     look(panel, "sessions-menu")
     panel.root.get_by_role("menuitem", name="Delete").click()
     look(panel, "sessions-delete")
+    panel.button("Back to the chat").click()  # the next test opens a notebook beside this one
 
 
 def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
