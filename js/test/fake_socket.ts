@@ -79,6 +79,8 @@ export class FakeServer {
   protocol = 1;
   version = '0.1.0';
   answersPings = true;
+  /** So long what was said before takes to arrive; 0: no time at all. */
+  catchUpMilliseconds = 0;
   /** By method and path, such as `GET chats`; what is not here is 404. */
   readonly routes = new Map<string, Answer>();
 
@@ -156,16 +158,26 @@ export class FakeServer {
 
   take(socket: FakeSocket, frame: ClientFrame): void {
     const answer = (reply: ServerFrame): void => {
-      socket.onmessage?.({ data: JSON.stringify(reply) });
+      if (!socket.isClosed) {
+        socket.onmessage?.({ data: JSON.stringify(reply) });
+      }
     };
     if (frame.type === 'hello') {
       answer({ type: 'welcome', protocol: this.protocol, version: this.version, server: 's1' });
     } else if (frame.type === 'ping' && this.answersPings) {
       answer({ type: 'pong', at: frame.at });
     } else if (frame.type === 'follow') {
-      queueMicrotask(() => {
+      this._soon(() => {
         this._catchUp(frame, answer);
       });
+    }
+  }
+
+  private _soon(act: () => void): void {
+    if (this.catchUpMilliseconds === 0) {
+      queueMicrotask(act);
+    } else {
+      setTimeout(act, this.catchUpMilliseconds);
     }
   }
 

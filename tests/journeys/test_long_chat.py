@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import time
 
 import pytest
@@ -102,10 +103,11 @@ def test_a_chat_that_outgrows_the_model_keeps_every_prompt_card_approval_and_ans
 def test_a_picked_model_stays_and_another_notebook_s_autosave_is_no_change(
     own_page: NotebookPage,
 ) -> None:
-    page = own_page
-    page.write(call("run_cell", code=wait_for_file("saved")), text("Waited."), text("Again."))
-    other = page.lab.server.write_notebook("beside.ipynb", ["y = 1"])
-    page.open(page.lab.server.write_notebook("asked.ipynb", ["x = 1"]), mode="Auto")
+    page, once = own_page, secrets.token_hex(3)  # a second try finds nothing of the first
+    saved = f"saved-{once}"
+    page.write(call("run_cell", code=wait_for_file(saved)), text("Waited."), text("Again."))
+    other = page.lab.server.write_notebook(f"beside-{once}.ipynb", ["y = 1"])
+    page.open(page.lab.server.write_notebook(f"asked-{once}.ipynb", ["x = 1"]), mode="Auto")
     page.root.get_by_role("button", name="Model:").click()
     page.root.get_by_role("combobox", name="Name of a model").fill("gpt-5-other")
     page.lab.page.keyboard.press("Enter")
@@ -113,11 +115,11 @@ def test_a_picked_model_stays_and_another_notebook_s_autosave_is_no_change(
     expect(page.output(1)).to_contain_text("waiting")
     page.lab.page.evaluate(SAVE, other)
     assert "y = 2" in (page.lab.server.folder / other).read_text("utf-8")
-    page.go_on("saved")
+    page.go_on(saved)
     page.wait_for_answer()
     assert page.script.requests[0].body["model"] == "gpt-5-other"
     made = page.last.get_by_role("list", name="Files of this run")
-    expect(made).to_have_text("Made: saved")
+    expect(made).to_have_text(f"Made: {saved}")
     assert other not in page.tool_results()
 
     page.reload()

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { UUID } from '@lumino/coreutils';
+import { PromiseDelegate, UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -158,7 +158,9 @@ export class ChatModel implements IDisposable {
     this.composer = new ComposerModel(memory, id === '' ? `new:${notebookPath}` : id);
     socket.received.connect(this._onFrame, this);
     socket.stateChanged.connect(this._onLink, this);
-    if (id !== '') {
+    if (id === '') {
+      this._whenKnown.resolve();
+    } else {
       socket.follow(id);
     }
   }
@@ -260,7 +262,7 @@ export class ChatModel implements IDisposable {
     this.composer.clear();
     this._clock.now();
     try {
-      await branch(await this.begin(), {
+      await branch(await this._beginKnown(), {
         prompt: draft.text,
         notebook: notebookAt(this._state.notebook_path),
         mode: draft.mode,
@@ -351,10 +353,13 @@ export class ChatModel implements IDisposable {
     const { notebookAt, socket, trans } = this._options;
     const { instead = false, supersedes = '' } = options;
     try {
-      await this.begin();
+      await this._beginKnown();
     } catch (error) {
       this._refused(request, problemOf(error));
       return;
+    }
+    if (!this._sent.has(request)) {
+      return; // the line was lost meanwhile, and the person has the prompt back
     }
     const isSent = socket.send({
       type: 'ask',
@@ -372,6 +377,15 @@ export class ChatModel implements IDisposable {
     if (!isSent) {
       this._refused(request, disconnectedProblem(trans));
     }
+  }
+
+  /** The chat's id, when the server has also told which notebook it is about. */
+  private async _beginKnown(): Promise<string> {
+    const id = await this.begin();
+    if (this._options.socket.state === 'open') {
+      await this._whenKnown.promise;
+    }
+    return id;
   }
 
   private async _create(): Promise<void> {
@@ -478,6 +492,7 @@ export class ChatModel implements IDisposable {
       this._problem = disconnectedProblem(this._options.trans);
       this.composer.restore(draft);
     }
+    this._whenKnown.resolve();
     this._clock.now();
   }
 
@@ -504,6 +519,8 @@ export class ChatModel implements IDisposable {
   private readonly _options: ChatOptions;
   private readonly _turns: TurnList;
   private readonly _sent = new SentPrompts();
+  /** Resolved when all that was said before is here for the first time. */
+  private readonly _whenKnown = new PromiseDelegate<void>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _eventReceived = new Signal<this, ReceivedEvent>(this);
   private readonly _stateReceived = new Signal<this, ChatState>(this);

@@ -65,9 +65,10 @@ export function useChatActions(
   const closedPath = port === null ? path : '';
   const notebookToOpen = isAbandoned ? closedPath : '';
   const isLinked = useSignal(panel.linkChanged, () => panel.link === 'open');
+  const isCaughtUp = useSignal(chat.changed, () => chat.isCaughtUp);
   const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, {
     path,
-    isLinked
+    isKnown: isLinked && isCaughtUp
   });
   return React.useMemo(() => {
     const ask = (runId: string, text: string, optionsNow: () => AskOptions): void => {
@@ -158,13 +159,14 @@ interface Kept {
  * Keeps what the person asked for until it can be answered.
  *
  * While the notebook is closed nobody would see what runs. A page that was just loaded has neither
- * a connection nor a kernel yet, and the server would refuse.
+ * a connection nor a kernel yet, nor does it know which notebook the chat is about, and the server
+ * would refuse.
  */
 function useWaitingAsk(
   chat: Chat,
   notebooks: Notebooks | null,
   port: NotebookView | null,
-  { path, isLinked }: { readonly path: string; readonly isLinked: boolean }
+  { path, isKnown }: { readonly path: string; readonly isKnown: boolean }
 ): Pick<TurnActions, 'waitingAsk' | 'cancelAsk'> & {
   readonly askWhenOpen: (runId: string, send: () => void) => void;
 } {
@@ -180,7 +182,7 @@ function useWaitingAsk(
       current.send();
     };
     const look = (): void => {
-      if (isLinked && port?.kernelId !== '') {
+      if (isKnown && port?.kernelId !== '') {
         send();
       }
     };
@@ -191,16 +193,16 @@ function useWaitingAsk(
       clearTimeout(timer);
       port?.changed.disconnect(look);
     };
-  }, [current, isClosed, isLinked, port]);
+  }, [current, isClosed, isKnown, port]);
   const askWhenOpen = React.useCallback(
     (runId: string, send: () => void) => {
-      if (isClosed || !isLinked || port?.kernelId === '') {
+      if (isClosed || !isKnown || port?.kernelId === '') {
         setKept({ chat, runId, send });
       } else {
         send();
       }
     },
-    [chat, isClosed, isLinked, port]
+    [chat, isClosed, isKnown, port]
   );
   const cancelAsk = React.useCallback(() => {
     setKept(null);

@@ -49,6 +49,28 @@ describe('asking', () => {
     expect(chat.composer.text).toBe('');
   });
 
+  it('asks about the notebook of a chat that the page is still loading', async () => {
+    server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
+    server.catchUpMilliseconds = 500;
+    const chat = page.begin('c1');
+    chat.ask(DRAFT);
+    void chat.tryWays(DRAFT, 3);
+    await pass(1);
+    expect(server.sent('ask')[0]?.notebook).toBe('n-a.ipynb');
+    expect(page.tried).toMatchObject([{ notebook: 'n-a.ipynb' }]);
+  });
+
+  it('gives a prompt back, and sends it no more, where the line is lost before', async () => {
+    server.catchUpMilliseconds = 500;
+    const chat = page.begin('c1');
+    chat.ask(DRAFT);
+    await pass(0);
+    server.drop();
+    await pass(3);
+    expect(chat.composer.text).toBe('Plot it');
+    expect(server.sent('ask')).toEqual([]);
+  });
+
   it('has a prompt tried in several ways, and gives it back where that is refused', async () => {
     const chat = await page.open('c1');
     server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));

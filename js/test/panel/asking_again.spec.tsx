@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { stretchesOf } from '../../src/panel/transcript';
 import { TurnView } from '../../src/panel/turn';
 import { FakeChat, FakeNotebook, FakePanel, turn } from './fakes';
-import { press, settle, showPart, Stage } from './stage';
+import { PATH, press, settle, showPart, Stage } from './stage';
 
 afterEach(() => {
   cleanup();
@@ -83,6 +83,21 @@ it('waits for a notebook that is closed, says so beside the turn, and asks once 
     ['ask', { supersedes: 'run-1', instead: false }]
   ]);
   expect(screen.queryByText(/has its kernel/)).toBeNull();
+});
+
+it('asks again when a page that was just loaded knows the notebook of its chat', async () => {
+  const chat = new FakeChat({}, [turn()]);
+  chat.isCaughtUp = false;
+  await new Stage(new FakePanel(chat)).show();
+  Element.prototype.scrollIntoView = () => undefined;
+  press(AGAIN);
+  expect(chat.calls).toEqual([]);
+  act(() => {
+    chat.isCaughtUp = true;
+    chat.set({ state: { notebook_path: PATH } });
+  });
+  await settle();
+  expect(chat.calls.map(([name]) => name)).toEqual(['ask']);
 });
 
 it('branches from the menu of a turn', async () => {
