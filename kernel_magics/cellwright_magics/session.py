@@ -391,8 +391,7 @@ class ShellSession:
         self._kernel = ShellKernel(self._shell, options)
         approver = self._approver if cell.interactive else None
         place = self.place_with(settings, self._kernel, approver)
-        if cell.interactive:
-            place = replace(place, keep_state=self._keep_state)
+        place = replace(place, keep_state=self._keep_state)
         if self._conversation is None:
             self._conversation = Conversation(place)
         else:

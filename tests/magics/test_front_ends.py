@@ -132,6 +132,16 @@ def test_papermill_records_the_same_events_and_does_not_fail(
     assert made.cells[2].outputs[0].text == "3\n"
 
 
+@pytest.mark.skipif("sys.platform != 'linux'")
+@pytest.mark.parametrize("runner", ["nbclient", "papermill"])
+def test_undo_brings_variables_back_where_a_program_runs_the_cells(
+    service: FakeService, tmp_path: Path, runner: str
+) -> None:
+    cells = ("three = 0", LOAD, ASK, "print(three)", "%agent undo", "print(three)")
+    made = executed(*cells) if runner == "nbclient" else papermilled(tmp_path, *cells)
+    assert [made.cells[at].outputs[-1].text for at in (3, 5)] == ["3\n", "0\n"]
+
+
 def test_a_terminal_records_the_same_events_and_shows_plain_lines(
     service: FakeService, tmp_path: Path
 ) -> None:
