@@ -115,7 +115,7 @@ def test_no_snapshot_is_never_the_reason_that_a_run_fails() -> None:
         (Forking(), 0, "CELLWRIGHT_SNAPSHOTS is 0"),
         (object(), 3, "this kernel cannot be forked"),
         (Forking(obstacles={"obstacles": ["polars holds threads"]}), 3, "polars holds threads"),
-        (Forking(obstacles={"obstacles": []}), 3, "no snapshot of it is left"),
+        (Forking(obstacles={"obstacles": []}), 3, "no snapshot from before it is kept"),
         (Forking(obstacles=KernelError("It is busy.")), 3, "It is busy."),
     ],
 )

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import ApprovalAnswer, Approver
@@ -16,7 +15,12 @@ from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
 from cellwright.errors import KernelError, SetupError
 from cellwright.kernels import snapshots
-from cellwright.kernels.copies import CopiedKernel, open_copy
+from cellwright.kernels.copies import (
+    CopiedKernel,
+    available_memory_bytes,
+    open_copy,
+    process_memory_bytes,
+)
 from cellwright.record.events import (
     ApprovalAsked,
     CellStarted,
@@ -136,7 +140,7 @@ class BranchCommands:
             split_list(arguments.approaches, "|"),
         )
         check_batch_mode(request.mode, is_interactive=calling.interactive)
-        check_memory(len(plans), *_memory())
+        check_memory(len(plans), process_memory_bytes(os.getpid()), available_memory_bytes())
         with self._session.at_work():
             self.close()
             with self._session.in_chat(settings, calling):
@@ -324,15 +328,6 @@ def ask_here(function: str, arguments: Mapping[str, Any]) -> Any:
 def split_list(text: str, separator: str = ",") -> tuple[str, ...]:
     """The entries of an option that takes several."""
     return tuple(part.strip() for part in text.split(separator) if part.strip())
-
-
-def _memory() -> tuple[int, int]:
-    """What this process holds, and what is free, in bytes."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * page
-    told = Path("/proc/meminfo").read_text(encoding="ascii")
-    free = next(line.split()[1] for line in told.splitlines() if line.startswith("MemAvailable:"))
-    return held, int(free) * 1024
 
 
 def _nowhere(_: ComposedRun) -> AbstractContextManager[Conversation]:

@@ -155,7 +155,7 @@ def test_a_suite_runs_apart_and_its_samples_say_what_they_need(
     Path("suite/one.yaml").write_text(text + "false\n")
     run = ["bench", "run", "suite", "--agent", "oracle", "--json", "-q"]
     assert main(run) == 2
-    assert "wants no network" in capsys.readouterr().out
+    assert "needs a closed network" in capsys.readouterr().out
     assert main([*run, "--isolation", "bwrap", "-o", "results"]) == 0
     assert json.loads(capsys.readouterr().out)["passed"] == 1
     assert main(["bench", "rescore", "results", "--json", "-q"]) == 0
@@ -225,10 +225,10 @@ def test_what_is_hidden_is_hidden_wherever_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("needs", "isolation", "wrong"),
     [
-        (Needs(network=False), Isolation(), "wants no network"),
-        (Needs(image="x"), Isolation(), "wants an image"),
-        (Needs(workdir="/app"), Isolation(), "wants /app"),
-        (Needs(image="x"), BWRAP, "wants the image 'x'"),
+        (Needs(network=False), Isolation(), "needs a closed network"),
+        (Needs(image="x"), Isolation(), "needs an image"),
+        (Needs(workdir="/app"), Isolation(), "needs /app"),
+        (Needs(image="x"), BWRAP, "needs the image 'x'"),
         (Needs(), Isolation("docker"), "names no image"),
         (Needs(network=True), BWRAP, "wants a network"),
         (Needs(network=True), Isolation("bwrap", has_network=True), ""),

@@ -68,7 +68,7 @@ def test_a_client_keeps_states_goes_back_and_forth_and_goes_on(fresh: FreshKerne
     keep_state(fresh, 3, "run-3", "another run")
     assert find_later(fresh) is None
     assert explain_missing(fresh, 0) == "CELLWRIGHT_SNAPSHOTS is 0"
-    assert explain_missing(fresh, 3) == "no snapshot of it is left"
+    assert explain_missing(fresh, 3) == "no snapshot from before it is kept"
 
 
 def test_a_kernel_of_another_language_is_left_alone(

@@ -100,7 +100,7 @@ def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
 ) -> None:
     recorded.run("__import__('cellwright.kernels.snapshots').kernels.snapshots.drop()")
     shown = recorded.run("%agent undo")
-    assert "no snapshot of it is left" in shown.results[0]
+    assert "no snapshot from before it is kept" in shown.results[0]
     assert "changed: " in shown.results[0]
     assert "cannot be put back" in shown.results[0]
     assert "restart the kernel" in shown.results[0]

@@ -69,6 +69,6 @@ async def test_a_run_of_the_panel_is_undone_and_redone_in_the_kernel(
     await manager.restart_kernel(document.kernel_id)
     refused = await client.call("POST", where, {"run": run_id})
     assert refused.status == 400
-    assert "no snapshot of it is left" in refused.json["message"]
+    assert "no snapshot from before it is kept" in refused.json["message"]
     nothing = await client.call("POST", where, {})
     assert "nothing to redo" in nothing.json["message"]

@@ -215,7 +215,7 @@ def check_isolation(isolation: Isolation, python: str) -> None:
 
 
 def check_needs(suite: Suite, isolation: Isolation) -> None:
-    """Refuse samples whose wishes nobody keeps.
+    """Refuse samples that need what this way of running them does not provide.
 
     Raises:
         SetupError: There are some.
@@ -224,14 +224,14 @@ def check_needs(suite: Suite, isolation: Isolation) -> None:
     for item in suite.items:
         needs = item.needs
         if not isolation.program and (needs.image or needs.workdir or needs.network is False):
-            wish = "an image" if needs.image else needs.workdir or "no network"
+            need = "an image" if needs.image else needs.workdir or "a closed network"
             raise SetupError(
-                f"The sample {item.index!r} wants {wish}, which nobody sees to.",
+                f"The sample {item.index!r} needs {need}, which needs isolation.",
                 hint="Add --isolation bwrap, docker or podman.",
             )
         if needs.image and not is_container and not needs.workdir:
             raise SetupError(
-                f"The sample {item.index!r} wants the image {needs.image!r}.",
+                f"The sample {item.index!r} needs the image {needs.image!r}.",
                 hint="Add --isolation docker or podman.",
             )
         if is_container and not (needs.image or isolation.image):

@@ -61,11 +61,7 @@ class CopyProcess:
     @property
     def memory_bytes(self) -> int:
         """What it holds, shared with the kernel or not; 0: it is gone."""
-        try:
-            pages = Path(f"/proc/{self._process_id}/statm").read_text(encoding="ascii").split()[1]
-        except OSError:
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        return process_memory_bytes(self._process_id)
 
     def interrupt_kernel(self) -> None:
         """Interrupt what runs."""
@@ -111,6 +107,15 @@ def check_copied(answer: Mapping[str, Any]) -> None:
         )
     if "refused" in answer:
         raise KernelError(f"This kernel cannot be copied: {answer['refused']}.")
+
+
+def process_memory_bytes(process_id: int) -> int:
+    """What a process holds, shared with others or not; 0: it is gone."""
+    try:
+        pages = Path(f"/proc/{process_id}/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def available_memory_bytes() -> int:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from cellwright.errors import KernelError, SetupError
 
 SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
-NOTHING_KEPT = "no snapshot of it is left"
+NOTHING_KEPT = "no snapshot from before it is kept"
 LABEL_LETTERS = 80
 
 
