@@ -85,6 +85,8 @@ class BranchCommands:
     ) -> None:
         self._shell, self._session, self._transcript = shell, session, transcript
         self._open: Branches | None = None
+        self._opened_in = 0
+        """The number of the cell that opened them."""
 
     def run(
         self, line: CommandLine, request: RunRequest, settings: Settings, calling: CallingCell
@@ -151,6 +153,7 @@ class BranchCommands:
             progress = _Progress(screen, len(plans))
             progress.say(f"Copying the kernel {len(plans)} times …")
             self._open = branches = Branches(plans, start)
+            self._opened_in = self._shell.execution_count
             stop = Stop()
             with closing(branches.run(stop)) as events:
                 for item in events:
@@ -173,6 +176,7 @@ class BranchCommands:
         shown = ReplayedOutputs(self._transcript(calling), self._shell)
         session.show_again(branch.run_id, calling, shown)
         done = f"Branch {number} was kept: its variables are the kernel's now."
+        done += _set_back_text(self._shell.execution_count - self._opened_in - 1)
         display = {"data": {"text/plain": done}, "metadata": {}, "transient": {}}
         arguments = {
             "snapshot_id": snapshot,
@@ -328,6 +332,17 @@ def ask_here(function: str, arguments: Mapping[str, Any]) -> Any:
 def split_list(text: str, separator: str = ",") -> tuple[str, ...]:
     """The entries of an option that takes several."""
     return tuple(part.strip() for part in text.split(separator) if part.strip())
+
+
+def _set_back_text(cells: int) -> str:
+    """What keeping a branch does to cells that were run since the branches began."""
+    if cells < 1:
+        return ""
+    ran = "one cell was run" if cells == 1 else f"{cells} cells were run"
+    return (
+        f" Since the branches began {ran}; what that changed is set back, and %agent undo brings "
+        "it forth again."
+    )
 
 
 def _nowhere(_: ComposedRun) -> AbstractContextManager[Conversation]:

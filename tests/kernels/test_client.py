@@ -85,6 +85,19 @@ kind.parent_header = header.getter(slow)
 """
 
 
+def test_what_a_cell_draws_at_random_does_not_depend_on_whether_the_kernel_was_asked(
+    client: FreshKernel,
+) -> None:
+    drawn = "import random; print([random.randrange(1000) for _ in range(3)])"
+    run(client, "import random; random.seed(7)")
+    usual = run(client, drawn).outputs
+    run(client, "import random; random.seed(7)")
+    for _ in range(6):  # IPython drew a tip once in three times
+        client.probe("describe_kernel", {})
+        client.ask_snapshots("obstacles", {})
+    assert run(client, drawn).outputs == usual
+
+
 def test_the_last_words_of_a_child_are_waited_for(client: FreshKernel) -> None:
     """They come through a thread of ipykernel, which is late on a busy machine."""
     run(client, SLOW_PIPE)

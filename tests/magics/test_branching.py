@@ -65,6 +65,19 @@ def test_three_models_try_at_once_and_the_one_that_is_kept_is_the_kernel(
     assert "There are no branches" in str(refused.of("error"))
 
 
+def test_what_the_person_ran_meanwhile_is_said_to_be_set_back_and_undo_brings_it(
+    fresh: LiveKernel,
+) -> None:
+    fresh.run('%agent branch 2 "Go" --mode auto', by_model({MODEL: "theirs = 1"}))
+    fresh.run("mine = 2")
+    fresh.run("mine += 1")
+    kept = fresh.run("%agent branch keep 1", answers=[])
+    assert "2 cells were run" in kept.displays[-1]["text/plain"]
+    assert fresh.value("theirs, 'mine' in globals()") == "(1, False)"
+    fresh.run("%agent undo", answers=[])
+    assert fresh.value("mine, 'theirs' in globals()") == "(3, False)"
+
+
 def test_the_record_names_each_attempt(fresh: LiveKernel) -> None:
     fresh.run('%agent branch 2 "Go" --approaches "sort | count" --mode auto', text("."))
     fresh.run("%agent branch drop")

@@ -260,6 +260,10 @@ def install(shell: Any) -> None:
             if getattr(old, "__module__", "") == __name__:
                 shell.events.unregister(event, old)
         shell.events.register(event, hook)
+    if hasattr(shell, "enable_tip"):
+        # For its banner, which clients ask for whenever they connect, IPython draws a tip with the
+        # person's own ``random``: what their next cell draws would depend on us.
+        shell.enable_tip = False
 
 
 class _Watch:

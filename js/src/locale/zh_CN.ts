@@ -587,8 +587,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
     '请检查该文件夹；服务器的管理者可以选择其他文件夹。',
   'Several ways, side by side': '多种做法并列比较',
   'Ways to choose from': '可选的做法',
-  'Your kernel and notebook stay as they are until you keep one.':
-    '在你保留其中一种之前，内核和笔记本保持不变。',
+  'Your kernel stays as it is until you keep one. That sets back what you ran meanwhile; Undo run brings it again.':
+    '在你保留其中一种之前，内核保持不变。保留后，期间你运行的内容会被还原；“撤销运行”可将其恢复。',
   'Drop all': '全部放弃',
   'Copying your kernel …': '正在复制内核 …',
   'Keep the way that you like best': '保留你最满意的做法',

@@ -46,7 +46,9 @@ export function Ways({ panel, chat }: WaysProps) {
               <strong role="status">{headline(phase, ways, trans)}</strong>
             </span>
             <span className="cw-muted">
-              {trans.__('Your kernel and notebook stay as they are until you keep one.')}
+              {trans.__(
+                'Your kernel stays as it is until you keep one. That sets back what you ran meanwhile; Undo run brings it again.'
+              )}
             </span>
           </div>
           <Button
