@@ -56,8 +56,15 @@ HELPERS = '''
 import gc as _gc, hashlib as _hashlib, io as _io, json as _json, pickle as _pickle, types as _types
 
 def _digest(value):
-    """A hash of the content, and of which objects in it are the same."""
+    """A hash of the content, and of which objects in it are the same; of figures, of pictures."""
+    if hasattr(value, "dtype") and value.dtype == object and hasattr(value, "ravel"):
+        return [_digest(item) for item in value.ravel()]
+    figure = getattr(value, "figure", value)
     try:
+        if hasattr(figure, "savefig"):  # it is written in other bytes each time
+            picture = _io.BytesIO()
+            figure.savefig(picture, format="raw")
+            return _hashlib.sha256(picture.getvalue()).hexdigest()
         return _hashlib.sha256(_pickle.dumps(value, 5)).hexdigest()
     except Exception:
         return type(value).__name__

@@ -89,7 +89,8 @@ class Forking:
 
 
 def test_a_state_is_found_by_the_run_that_came_next() -> None:
-    row = {"id": "a", "label": "Sort", "run_id": "run-1", "is_later": False, "at": 1.0}
+    row = {"id": "a", "label": "Sort", "run_id": "run-1", "step": 0, "is_later": False}
+    row["at"] = 1.0
     kernel = Forking(list=[row, {**row, "id": "b", "is_later": True}])
     before, later = find_before(kernel, "run-1"), find_later(kernel)
     assert before is not None

@@ -15,6 +15,7 @@ from cellwright.commands.calling import run_verb
 from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.records import EndedRun
 from cellwright.commands.results import Result
+from cellwright.commands.verbs import is_turn_number
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel
@@ -24,6 +25,7 @@ from cellwright.kernels.going_back import (
     explain_missing,
     find_before,
     find_later,
+    missing_step,
     redone_text,
     undone_text,
 )
@@ -270,14 +272,18 @@ class Commands:
         return Result(f"The next cell holds the code of run {run.id}.")
 
     def _undo(self, order: _Order) -> object:
+        target = order.line.target
+        step = int(target) if is_turn_number(target) else 0
         # A replay may be newer, but it worked in a kernel of its own.
-        here = self._session.last_run_id if order.line.target == "last" else ""
-        record = order.store.record(here or order.run_id)
+        here = self._session.last_run_id if step or target == "last" else ""
+        record = order.store.record(here or order.store.resolve("last" if step else target))
         run_id, kernel = record.run_id, self._session.kernel
-        snapshot = find_before(kernel, run_id)
+        snapshot = find_before(kernel, run_id, step)
         if snapshot is not None:
             with self._session.at_work():
-                self._go_to(order, snapshot, undone_text(run_id, snapshot))
+                self._go_to(order, snapshot, undone_text(snapshot))
+        if step > 1:
+            raise missing_step(kernel, run_id, step)
         if record.start_executed:
             self._shell.set_next_input("\n\n".join(record.start_executed))
         return undo_advice(record, explain_missing(kernel, order.settings.snapshots))
@@ -297,8 +303,8 @@ class Commands:
         if snapshot.is_later:
             scores.withdraw(run_id, UNDONE)
         else:
-            scores.give(run_id, make_undone())
-            self._session.take_cells_back(order.store.events(run_id), run_id)
+            scores.give(run_id, make_undone(snapshot.step))
+            self._session.take_cells_back(order.store.events(run_id), run_id, snapshot.step)
         try:
             self._session.go_to(snapshot, order.settings, order.calling, shown)
         except CellwrightError:

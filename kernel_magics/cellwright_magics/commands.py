@@ -82,7 +82,12 @@ COMMANDS = (
     Verb("chats rename", "give a chat a title", (Argument(CHAT), Argument(TEXT))),
     Verb("chats delete", "delete a chat with its runs", (Argument(CHAT),)),
     Verb("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
-    _of_run("undo", "bring the variables back as they were before a run"),
+    Verb(
+        "undo",
+        "bring the variables back as before a run, or before cell N of the last one",
+        (Argument(TURN, 0),),
+        default="last",
+    ),
     Verb("redo", "bring them forth again, as the last undo found them"),
     Verb("branch list", "the attempts that are open, side by side"),
     Verb("branch keep", "let an attempt take the kernel's place", (Argument(COUNT),)),

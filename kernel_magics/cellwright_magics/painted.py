@@ -22,6 +22,7 @@ from cellwright.record.events import (
     CellStarted,
     StateCaptured,
     ToolFinished,
+    ToolStarted,
 )
 from cellwright.record.outputs import Cell, ClearOutput, source_hash
 from cellwright.record.run_record import RecordedEvent
@@ -139,7 +140,9 @@ def as_it_is(saved: tuple[Cell, ...], painted: tuple[PaintedBefore, ...]) -> tup
     return tuple(cells)
 
 
-def take_cells_back(easel: Easel, recorded: Sequence[RecordedEvent], run_id: str) -> None:
+def take_cells_back(
+    easel: Easel, recorded: Sequence[RecordedEvent], run_id: str, step: int = 0
+) -> None:
     """Have the front end take out what a run painted, and bring back what it changed.
 
     What the person has changed since stays.
@@ -148,6 +151,7 @@ def take_cells_back(easel: Easel, recorded: Sequence[RecordedEvent], run_id: str
         easel: Of the cell that undoes it.
         recorded: The run's events.
         run_id: The run.
+        step: From which of the cells on that it ran, counted from 1; 0: all of it.
     """
     log, calls = ChangeLog(), set[str]()
     seen = MemoryNotebook()
@@ -159,10 +163,24 @@ def take_cells_back(easel: Easel, recorded: Sequence[RecordedEvent], run_id: str
             seen.apply(event)
             calls.add(event.call_id)
     notebook = PaintedNotebook(easel, None, lambda: run_id, 0, seen.cells())
-    for _ in calls - {""}:
+    for _ in calls & calls_from(recorded, step):
         for back in log.take_back("undo", seen):
             notebook.apply(back)
             seen.apply(back)
+
+
+def calls_from(recorded: Sequence[RecordedEvent], step: int) -> set[str]:
+    """Ids of a run's calls, from the one on that ran this of its cells, counted from 1."""
+    calls: list[str] = []
+    first, ran = 0, 0
+    for event in (each.event for each in recorded):
+        if isinstance(event, ToolStarted):
+            calls.append(event.call_id)
+        elif isinstance(event, CellStarted):
+            ran += 1
+            if ran == step:
+                first = len(calls) - 1
+    return set(calls[first:])
 
 
 # What the calling cell shows when the code stands in cells of its own: everything but the code.

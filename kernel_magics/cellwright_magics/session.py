@@ -15,7 +15,7 @@ from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel, cell_watch, snapshots
-from cellwright.kernels.going_back import Snapshot, go_to, keep_state, note_for_model
+from cellwright.kernels.going_back import Snapshot, go_to, keep_state, news_of, note_for_model
 from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
 from cellwright.llm.keys import SignIns
@@ -127,15 +127,20 @@ class ShellSession:
             self._conversation = None
             self._go_on_after(str(news["kept_run"]), settings, cell)
         elif isinstance(news, Mapping) and "run_id" in news:
-            text = note_for_model(news["run_id"], is_undone=news["is_undone"])
+            run_id, is_undone, step = str(news["run_id"]), news["is_undone"], news["step"]
+            if is_undone and step:
+                # The snapshot was in the middle of the run; the record has all of it.
+                self._conversation, self.gate = None, OutputGate()
+                self._go_on_after(run_id, settings, cell)
+            text = note_for_model(run_id, is_undone=is_undone, step=step)
             self.words(self._conversation_for(settings, cell)).note("user_later", text)
 
-    def take_cells_back(self, recorded: Sequence[RecordedEvent], run_id: str) -> None:
-        """Take out the cells of a run where the front end of this cell can do that."""
+    def take_cells_back(self, recorded: Sequence[RecordedEvent], run_id: str, step: int) -> None:
+        """Take out the cells of a run, from one of them on, where the front end can do that."""
         easel = self._easels.of(getattr(self._shell, "get_parent", dict)() or {})
         if easel is not None:
             self._easels.start(easel, run_id)
-            take_cells_back(easel, recorded, run_id)
+            take_cells_back(easel, recorded, run_id, step)
             easel.send("done", run=run_id)
 
     def go_to(self, snapshot: Snapshot, settings: Settings, cell: CallingCell, shown: str) -> None:
@@ -148,7 +153,7 @@ class ShellSession:
         self._conversation_for(settings, cell)
         self.store(settings).database.rest()
         assert self._kernel is not None
-        news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later}
+        news = news_of(snapshot)
         go_to(self._kernel, snapshot, shown=shown, news=news)
 
     @property
@@ -360,10 +365,10 @@ class ShellSession:
         self._close_kernel()
         self._close_database()
 
-    def _keep_state(self, run_id: str, prompt: str) -> None:
+    def _keep_state(self, run_id: str, prompt: str, step: int) -> None:
         if self._kernel is not None and self._database is not None and self._snapshots:
             self._database.rest()
-            keep_state(self._kernel, self._snapshots, run_id, prompt)
+            keep_state(self._kernel, self._snapshots, run_id, prompt, step)
 
     def _close_kernel(self) -> None:
         if self._kernel is not None:

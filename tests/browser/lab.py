@@ -11,9 +11,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,8 @@ class LabServer:
 
     process: LabProcess
 
+    _names: Counter[str] = field(default_factory=Counter)
+
     def kill(self) -> None:
         """End the server without a word, as a crash does; its kernels notice by themselves."""
         self.process.kill()
@@ -118,7 +121,14 @@ class LabServer:
         _wait_until_ready(self)
 
     def write_notebook(self, name: str, sources: list[str]) -> str:
-        """Save a notebook of code cells with ids ``cell-0``, ``cell-1``, … and return its name."""
+        """Save a notebook of code cells with ids ``cell-0``, ``cell-1``, … and return its name.
+
+        A name that was given before gets a number: chats belong to paths, and the second try of a
+        test would find those of the first.
+        """
+        given = self._names[name]
+        self._names[name] += 1
+        name = f"{name.removesuffix('.ipynb')}-{given + 1}.ipynb" if given else name
         cells: list[dict[str, Any]] = [
             {
                 "cell_type": "code",

@@ -211,6 +211,7 @@ class Line:
         self._ends: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._is_cut = False
+        self._changing = threading.Lock()
         port = self._listener.getsockname()[1]
         self.server = replace(server, url=f"http://127.0.0.1:{port}")
         """The server at the other end, by the address of this line."""
@@ -231,9 +232,10 @@ class Line:
 
     def cut(self) -> None:
         """Break every connection and take no new one."""
-        self._is_cut = True
-        for end in self._ends:
-            _shut(end)
+        with self._changing:
+            self._is_cut = True
+            for end in self._ends:
+                _shut(end)
 
     def mend(self) -> None:
         """Take connections again."""
@@ -245,11 +247,12 @@ class Line:
                 near, _ = self._listener.accept()
             except OSError:
                 return
-            if self._is_cut:
-                near.close()
-                continue
-            far = socket.create_connection(("127.0.0.1", self._port))
-            self._ends += [near, far]
+            with self._changing:  # else what is being connected would outlive a cut
+                if self._is_cut:
+                    near.close()
+                    continue
+                far = socket.create_connection(("127.0.0.1", self._port))
+                self._ends += [near, far]
             self._start(_carry, near, far)
             self._start(_carry, far, near)
 

@@ -132,6 +132,37 @@ def test_undo_brings_the_variables_back_and_redo_forth_again(page: NotebookPage)
     page.picture("undo-variables")
 
 
+def test_undo_from_a_step_on_brings_cells_and_variables_back_as_before_it(
+    page: NotebookPage,
+) -> None:
+    page.write(
+        call("run_cell", code="data.append(4)", title="Add four"),
+        call("run_cell", code="data.clear()", title="Clear it"),
+        call("run_cell", code="data = None", title="Drop it"),
+        text("It is empty."),
+    )
+    page.start("data = [3]", "print(data)", mode="Auto")
+    page.lab.run_cell(0)
+    page.answer("Empty it.")
+    page.last.get_by_role("button", name=re.compile("3 steps")).click()
+    first, second = (page.cards.filter(has_text=title) for title in ("Add four", "Clear it"))
+    first.get_by_role("button", name=re.compile("Add four")).click()
+    expect(page.button("Undo from here", within=first)).to_have_count(0)
+    second.get_by_role("button", name=re.compile("Clear it")).click()
+    page.button("Undo from here", within=second).click()
+    status = second.get_by_role("status")
+    expect(status).to_contain_text("Took back 2 cells. Variables are as they were before it.")
+    assert page.sources() == ["data = [3]", "print(data)", "data.append(4)"]
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("[3, 4]")
+    page.picture("undo-from-a-step")
+    page.button("Redo", within=second).click()
+    expect(status).to_contain_text("Variables are as they were before you undid it.")
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("None")
+    assert len(page.sources()) == 5
+
+
 def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
     page.write(
         slowly("Working on it. " * 40, 40),

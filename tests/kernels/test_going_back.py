@@ -83,7 +83,7 @@ def test_a_kernel_of_another_language_is_left_alone(
         assert list_snapshots(kernel) == ()
         assert "cannot be forked" in explain_missing(kernel, 3)
         with pytest.raises(KernelError, match="cannot be forked"):
-            go_to(kernel, Snapshot("1", "", "run-1", is_later=False, taken_at=0.0))
+            go_to(kernel, Snapshot("1", "", "run-1", 0, is_later=False, taken_at=0.0))
 
 
 @pytest.mark.parametrize(

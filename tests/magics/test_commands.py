@@ -53,6 +53,7 @@ for number, line in enumerate({lines!r}):
         ("rerun last -m other", "rerun", ("last",), {"model": "other"}),
         ("rerun -m other", "rerun", (), {"model": "other"}),
         ("undo", "undo", (), {}),
+        ("undo 3", "undo", ("3",), {}),
         ("export", "export", (), {"to": "ipynb", "out": ""}),
         (f"export {RUN} --to html -o a.html", "export", (RUN,), {"to": "html", "out": "a.html"}),
         (

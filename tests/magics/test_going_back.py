@@ -72,6 +72,40 @@ def test_undo_brings_variables_back_and_redo_forth_run_by_run(kernel: LiveKernel
     assert scores_of(kernel, first) == []
 
 
+def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
+    kernel: LiveKernel,
+) -> None:
+    kernel.run("rows = [1]\nsame = rows")
+    codes = ("rows.append(2)", "rows.append(3)", "rows.clear(); rows = 'gone'")
+    script = [tool_call("run_cell", {"code": code}) for code in codes]
+    kernel.run("%agent --mode auto do it", [*script, text("Done.")], answers=[])
+    run_id = kernel.last_run.run_id
+    assert kernel.value("(rows, same)") == "('gone', [])"
+
+    shown = kernel.run("%agent undo 3", answers=[])
+    assert shown.reply["content"]["status"] == "ok", shown.stderr
+    (said,) = (data["text/plain"] for data in shown.displays)
+    assert f"as they were before cell 3 of run {run_id}" in said
+    assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
+    assert scores_of(kernel, run_id) == ["undone"]
+    kernel.run("%agent undo 2", answers=[])
+    assert kernel.value("(rows, same is rows)") == "([1, 2], True)"
+    kernel.run("%agent redo", answers=[])
+    assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
+    refused = kernel.run("%agent undo 7", answers=[]).stderr
+    assert f"before cell 7 of run {run_id} is not kept" in refused
+    assert "Those before cell 1, 2 are." in refused
+
+    kernel.run("%agent undo 2", answers=[])
+    ask(kernel, "rows.append(9)")
+    told = str(kernel.last_run.messages)
+    assert told.index("rows.append(3)") < told.index(f"I have undone cell 2 of run {run_id}")
+    assert kernel.last_run.status == "completed"
+    assert kernel.value("(rows, same is rows)") == "([1, 2, 9], True)"
+    kernel.run(f"%agent undo {run_id}", answers=[])
+    assert kernel.value("(rows, same is rows)") == "([1], True)"
+
+
 def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKernel) -> None:
     kernel.run("total = 1")
     undone = ask(kernel, "total = 2", "It is two.")
@@ -113,6 +147,19 @@ def test_the_cells_of_the_run_go_where_the_front_end_paints(kernel: LiveKernel) 
     assert kernel.value("total") == "1"
     again = front_end.run("%agent --mode auto do it", script)
     assert again.kinds == ["start", "add", "begin", "end", "done"]
+
+
+def test_the_cells_from_one_on_go_where_the_front_end_paints(kernel: LiveKernel) -> None:
+    front_end = PaintingFrontEnd(kernel)
+    kernel.run("total = 1")
+    script = [tool_call("run_cell", {"code": f"total = {number}"}) for number in (2, 3, 4)]
+    painted = front_end.run("%agent --mode auto do it", [*script, text("Four.")])
+    first, *rest = painted.cells
+    undone = front_end.run("%agent undo 2", cell_id="below")
+    removed = [step["cell_id"] for step in undone.operations if step.get("op") == "remove"]
+    assert removed == [cell.told["cell_id"] for cell in reversed(rest)]
+    assert first.told["cell_id"] not in removed
+    assert kernel.value("total") == "2"
 
 
 def test_what_stands_in_the_way_is_named_and_the_way_round_it_is_offered(

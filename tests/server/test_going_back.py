@@ -72,3 +72,30 @@ async def test_a_run_of_the_panel_is_undone_and_redone_in_the_kernel(
     assert "no snapshot from before it is kept" in refused.json["message"]
     nothing = await client.call("POST", where, {})
     assert "nothing to redo" in nothing.json["message"]
+
+
+async def test_a_run_is_undone_from_one_of_its_cells_on(
+    live: Live, scripted: FakeService, client: Client, shared: Application
+) -> None:
+    codes = ("rows.append(1)", "rows.append(2)", "rows.clear()")
+    scripted.script = [*map(run_cell, codes), text("Cleared.")]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.start("rows = [0]; same = rows") == "ok"
+    await tab.ask(chat, "clear it")
+    assert (await tab.finished())["status"] == "completed"
+    run_id = tab.numbers[-1][0]
+    where = f"kernels/{document.kernel_id}/undo"
+
+    answer = await client.call("POST", where, {"run": run_id, "step": 3})
+    assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 3, True)
+    assert await person.start("assert rows == [0, 1, 2] and same is rows") == "ok"
+    (score,) = shared.runs.scores.of(run_id)
+    assert (score.name, score.explanation) == ("undone", "Undone by the user from cell 3 on.")
+    answer = await client.call("POST", where, {"run": run_id, "step": 8})
+    assert answer.status == 400
+    assert "before cell 8 of run" in answer.json["message"]
+    answer = await client.call("POST", where, {"run": run_id, "step": 1})
+    assert answer.status == 200
+    assert await person.start("assert rows == [0] and same is rows") == "ok"
+    assert "I have undone cell 3 of run" in str(shared.chats.notes.waiting(chat))

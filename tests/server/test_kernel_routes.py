@@ -39,7 +39,7 @@ class ScriptedAccess:
     def variable(self, kernel_id: str, name: str) -> str:
         return f"{name}: {self._answered()}"
 
-    def go_back(self, kernel_id: str, run_id: str, kept: int) -> Any:
+    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Any:
         return self._answered()
 
     def _answered(self) -> Any:

@@ -40,20 +40,22 @@ class Snapshot:
     label: str
     """The prompt of the run that came next."""
     run_id: str
+    step: int
+    """Which of the run's cells came next, from 2 on; 0: the run had not begun."""
     is_later: bool
     """It was the present when somebody went back, so going to it is a redo."""
     taken_at: float
     """Seconds since the epoch."""
 
 
-def keep_state(kernel: object, kept: int, run_id: str, prompt: str) -> None:
-    """Take a snapshot before a run, where that can be done; never in the run's way."""
+def keep_state(kernel: object, kept: int, run_id: str, prompt: str, step: int = 0) -> None:
+    """Take a snapshot before a run or one of its cells, where it can be; never in the run's way."""
     ask = getattr(kernel, "ask_snapshots", None)
     if ask is None or kept < 1:
         return
     label = " ".join(prompt.split())[:LABEL_LETTERS]
     with suppress(KernelError):
-        ask("take", {"label": label, "kept": kept, "run_id": run_id})
+        ask("take", {"label": label, "kept": kept, "run_id": run_id, "step": step})
 
 
 def list_snapshots(kernel: object) -> tuple[Snapshot, ...]:
@@ -63,22 +65,38 @@ def list_snapshots(kernel: object) -> tuple[Snapshot, ...]:
         return ()
     with suppress(KernelError):
         return tuple(
-            Snapshot(row["id"], row["label"], row["run_id"], row["is_later"], row["at"])
+            Snapshot(*(row[key] for key in ("id", "label", "run_id", "step", "is_later", "at")))
             for row in ask("list", {})
         )
     return ()
 
 
-def find_before(kernel: object, run_id: str) -> Snapshot | None:
-    """The state before a run; None: there is none."""
-    found = [s for s in list_snapshots(kernel) if s.run_id == run_id and not s.is_later]
+def find_before(kernel: object, run_id: str, step: int = 0) -> Snapshot | None:
+    """The state before a run, or before one of its cells, counted from 1; None: there is none."""
+    place = (run_id, step if step > 1 else 0, False)
+    found = [s for s in list_snapshots(kernel) if (s.run_id, s.step, s.is_later) == place]
     return found[-1] if found else None
+
+
+def kept_steps(kernel: object, run_id: str) -> tuple[int, ...]:
+    """Before which of a run's cells there is a state, counted from 1."""
+    found = [s for s in list_snapshots(kernel) if s.run_id == run_id and not s.is_later]
+    return tuple(sorted({max(snapshot.step, 1) for snapshot in found}))
 
 
 def find_later(kernel: object) -> Snapshot | None:
     """The state that the last undo left; None: there is none."""
     found = [snapshot for snapshot in list_snapshots(kernel) if snapshot.is_later]
     return found[-1] if found else None
+
+
+def missing_step(kernel: object, run_id: str, step: int) -> SetupError:
+    """The refusal to go back to before one of a run's cells, of which no state is kept."""
+    known = [str(number) for number in kept_steps(kernel, run_id)]
+    hint = "A restart and the cells before it bring you there."
+    if known:
+        hint = f"Those before cell {', '.join(known)} are."
+    return SetupError(f"The state before cell {step} of run {run_id} is not kept.", hint=hint)
 
 
 def explain_missing(kernel: object, kept: int) -> str:
@@ -132,11 +150,17 @@ def go_to(
         raise SetupError(f"The kernel cannot be taken back: {answer['refused']}.")
 
 
-def undone_text(run_id: str, snapshot: Snapshot) -> str:
+def news_of(snapshot: Snapshot) -> Mapping[str, Any]:
+    """What the kernel that comes keeps for ``take_news``."""
+    is_undone = not snapshot.is_later
+    return {"run_id": snapshot.run_id, "is_undone": is_undone, "step": snapshot.step}
+
+
+def undone_text(snapshot: Snapshot) -> str:
     """What the person reads after an undo."""
     at = time.strftime("%H:%M", time.localtime(snapshot.taken_at))
     return (
-        f"Variables are as they were before run {run_id} ({at}). "
+        f"Variables are as they were before {_place(snapshot.run_id, snapshot.step)} ({at}). "
         "Files, databases and services are not taken back. %agent redo goes forth again."
     )
 
@@ -146,11 +170,20 @@ def redone_text(run_id: str) -> str:
     return f"Variables are as run {run_id} and what followed had left them."
 
 
-def note_for_model(run_id: str, *, is_undone: bool) -> str:
+def note_for_model(run_id: str, *, is_undone: bool, step: int = 0) -> str:
     """What the model is told with the next question."""
+    if is_undone and step:
+        return (
+            f"(I have undone {_place(run_id, step)} and what came after it: all variables are as "
+            "they were before that cell. Files that were written are not taken back.)"
+        )
     if is_undone:
         return (
             f"(I have undone run {run_id}: all variables are as they were before it. "
             "Files that it wrote are not taken back.)"
         )
     return f"(I have redone run {run_id}: variables are as it had left them.)"
+
+
+def _place(run_id: str, step: int) -> str:
+    return f"cell {step} of run {run_id}" if step else f"run {run_id}"

@@ -44,6 +44,8 @@ from .obstacles import find_obstacles
 REGISTRY = "_cellwright_snapshots"
 """The module that holds the table: one for a process, whoever asks first."""
 USUAL_KEPT = 3
+STEPS_KEPT = 6
+"""So many states within the last run are kept beside those before runs."""
 MEMORY_SHARE = 0.1
 """So much of the memory may be held by snapshots alone."""
 ANSWER_SECONDS = 5.0
@@ -74,7 +76,11 @@ def registry() -> Any:
 
 
 def take(
-    label: str = "", kept: int = USUAL_KEPT, share: float = MEMORY_SHARE, run_id: str = ""
+    label: str = "",
+    kept: int = USUAL_KEPT,
+    share: float = MEMORY_SHARE,
+    run_id: str = "",
+    step: int = 0,
 ) -> Answer:
     """Fork the kernel as it is now.
 
@@ -83,23 +89,27 @@ def take(
         kept: So many are kept; the oldest are dropped first.
         share: Of the memory, which snapshots may hold beside the kernel.
         run_id: The run that comes next, if one does.
+        step: Which of the run's cells comes next, from 2 on; 0: the run begins. Steps are kept of
+            the last run only.
 
     Returns:
         ``{"id": …}``, or ``{"obstacles": […]}``: what cannot be carried, by name.
     """
     table = registry().table
-    if run_id:
+    if run_id and not step:
         # What was undone cannot be redone once something else is done.
-        for record in [record for record in table if record["is_later"]]:
+        for record in [record for record in table if record["is_later"] or record["step"]]:
             _drop(record)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
     found = find_obstacles()
     if found:
         return {"obstacles": found}
-    record = _fork({"label": label, "run_id": run_id})
+    record = _fork({"label": label, "run_id": run_id, "step": step})
     table.append(record)
-    for old in table[:-kept]:
+    steps = [record for record in table if record["step"]]
+    runs = [record for record in table if not record["step"]]
+    for old in (*runs[:-kept], *steps[:-STEPS_KEPT]):
         _drop(old)
     _fit_into(share * memory_bytes())
     return {"id": record["id"], "seconds": record["seconds"]}
@@ -162,7 +172,8 @@ def go_back(
         if not found:
             # From where it is gone back one can be gone forth, and the other way round.
             is_later = not target["is_later"]
-            about = {"label": keep_now, "run_id": target["run_id"], "is_later": is_later}
+            about = {"label": keep_now, "is_later": is_later}
+            about.update(run_id=target["run_id"], step=target["step"])
             record = _fork(about)
             state.table.append(record)
             undone = record["id"]
@@ -277,7 +288,7 @@ def adopt(copy_id: str, label: str = "", run_id: str = "") -> Answer:
     # Its parent ends: it becomes our child, and after us the supervisor's.
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     end_copy(copy_id)
-    about = {"label": label, "run_id": run_id, "is_later": True}
+    about = {"label": label, "run_id": run_id, "step": 0, "is_later": True}
     record = {**json.loads(packet), **about, "socket": socket.socket(fileno=files[0])}
     state.table.append(record)
     return {"id": record["id"]}
@@ -368,7 +379,7 @@ def _fork(about: Answer) -> Answer:
         raise OSError(f"the kernel cannot be forked: {box[0] if box else 'no thread'}")
     seconds = time.perf_counter() - began
     return {
-        **{"label": "", "run_id": "", "is_later": False, **about},
+        **{"label": "", "run_id": "", "step": 0, "is_later": False, **about},
         "id": os.urandom(3).hex(),
         "process_id": box[0],
         "socket": ours,
@@ -531,10 +542,10 @@ def _watch_over() -> None:
 
 
 def _fit_into(limit_bytes: float) -> None:
-    """Drop the oldest until what they hold alone is little; one always stays."""
+    """Drop the oldest until what they hold alone is little, steps first; one always stays."""
 
     def fit() -> None:
-        table = list(registry().table)
+        table = sorted(registry().table, key=lambda record: not record["step"])
         held = [held_bytes(record["process_id"]) for record in table]
         while len(table) > 1 and sum(held) > limit_bytes:
             _drop(table.pop(0))

@@ -361,9 +361,10 @@ UNDONE = "undone"
 """The name of the score of a run that the person took back."""
 
 
-def make_undone() -> Score:
-    """The score of a run whose variables were taken back; it counts no points."""
-    return Score(UNDONE, 0.0, passed=False, explanation="Undone by the user.", points=0.0)
+def make_undone(step: int = 0) -> Score:
+    """The score of a run whose variables were taken back, from one of its cells on; no points."""
+    words = f"Undone by the user from cell {step} on." if step else "Undone by the user."
+    return Score(UNDONE, 0.0, passed=False, explanation=words, points=0.0)
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,8 @@ class KernelAccess(Protocol):
         """
         ...
 
-    def go_back(self, kernel_id: str, run_id: str, kept: int) -> Snapshot:
-        """Bring the variables back as they were before a run; no run: forth again.
+    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Snapshot:
+        """Bring the variables back as before a run, or a cell of it; no run: forth again.
 
         Raises:
             SetupError: It cannot be done.

@@ -31,6 +31,9 @@ from cellwright.kernels.going_back import (
     find_before,
     find_later,
     go_to,
+    list_snapshots,
+    missing_step,
+    news_of,
 )
 from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
@@ -324,13 +327,14 @@ class ServerKernels:
         except ToolError as error:
             raise SetupError(error.message, hint=error.hint) from error
 
-    def go_back(self, kernel_id: str, run_id: str, kept: int) -> Snapshot:
+    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Snapshot:
         """Bring a kernel's variables back as they were before a run; where it went to.
 
         Args:
             kernel_id: The kernel.
             run_id: The run; empty: forth, to where the last undo left.
             kept: How many states of a kernel are kept, to say why there is none.
+            step: Before which of the run's cells, counted from 1; 0: before the run.
 
         Raises:
             SetupError: It cannot be done; the text says why.
@@ -339,14 +343,15 @@ class ServerKernels:
         """
         with closing(self.connect(kernel_id)) as kernel:
             self.check_free(kernel_id)
-            snapshot = find_before(kernel, run_id) if run_id else find_later(kernel)
+            snapshot = find_before(kernel, run_id, step) if run_id else find_later(kernel)
             if snapshot is None and not run_id:
                 raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
+            if snapshot is None and step > 1 and list_snapshots(kernel):
+                raise missing_step(kernel, run_id, step)
             if snapshot is None:
                 why = explain_missing(kernel, kept)
                 raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
-            news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later}
-            go_to(kernel, snapshot, news=news)
+            go_to(kernel, snapshot, news=news_of(snapshot))
             return snapshot
 
     def look(self, kernel_id: str) -> concurrent.futures.Future[bool]:

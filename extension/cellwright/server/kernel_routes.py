@@ -87,21 +87,24 @@ class UndoRoute(KernelRoute):
     @authorized
     async def post(self, kernel_id: str) -> None:
         """Go there; the record and the run's chat are told."""
-        run_id = self.fields(run=str).get("run", "")
+        given = self.fields(run=str, step=int)
+        run_id, step = given.get("run", ""), given.get("step", 0)
         kernels = await self.kernels(kernel_id)
 
         def undo(shared: Application) -> UndoneRun:
             kept = shared.settings().snapshots
-            go = lambda: kernels.go_back(kernel_id, run_id, kept)  # noqa: E731
+            go = lambda: kernels.go_back(kernel_id, run_id, kept, step)  # noqa: E731
             snapshot = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
-            undone = UndoneRun(snapshot.run_id, not snapshot.is_later, snapshot.taken_at)
+            undone = UndoneRun(
+                snapshot.run_id, not snapshot.is_later, snapshot.step, snapshot.taken_at
+            )
             if undone.is_undone:
-                shared.runs.scores.give(undone.run, make_undone())
+                shared.runs.scores.give(undone.run, make_undone(undone.step))
             else:
                 shared.runs.scores.withdraw(undone.run, UNDONE)
             chat_id = shared.chats.chat_of(undone.run)
             if chat_id:
-                text = note_for_model(undone.run, is_undone=undone.is_undone)
+                text = note_for_model(undone.run, is_undone=undone.is_undone, step=undone.step)
                 shared.chats.notes.add(chat_id, "user_later", text)
             return undone
 

@@ -180,6 +180,8 @@ class WantedUndo:
 
     run: str = ""
     """Empty: the last undo is to be undone."""
+    step: int = 0
+    """From which of the run's cells on, counted from 1; 0: all of the run."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,8 @@ class UndoneRun:
 
     run: str
     is_undone: bool
+    step: int
+    """From which of the run's cells on, counted from 1; 0: all of the run."""
     taken_at: float
     """When the state was taken that the kernel is in now; seconds since the epoch."""
 

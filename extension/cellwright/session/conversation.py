@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import uuid
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -647,7 +648,7 @@ class Conversation:
         place = self._place
         journal = place.store.start()
         if place.keep_state is not None and question is not None and question.mode != "plan":
-            place.keep_state(journal.run_id, question.prompt)
+            place.keep_state(journal.run_id, question.prompt, 0)
         self.last_run_id = journal.run_id
         self._first_run_id = self._first_run_id or journal.run_id
         return Publisher(journal, place.redactor, place.notebook, place.listener)
@@ -795,8 +796,20 @@ class Conversation:
             user_id=place.user_id,
             keyboard=place.keyboard,
             form_asker=place.form_asker,
+            before_cell=self._keeper_of_steps(question, publisher.run_id),
         )
         return with_run_facts(context, question, self._folder)
+
+    def _keeper_of_steps(self, question: RunRequest, run_id: str) -> Callable[[], object]:
+        """Called before each cell of a run: keeps the state before all but the first."""
+        keep, numbers = self._place.keep_state, itertools.count(1)
+
+        def before_cell() -> None:
+            number = next(numbers)
+            if keep is not None and number > 1 and question.mode != "plan":
+                keep(run_id, question.prompt, number)
+
+        return before_cell
 
     def _with_inputs(self, question: RunRequest) -> RunRequest:
         """The question with its typed inputs bound to variables."""

@@ -61,8 +61,9 @@ class RunContext:
     """Puts a question of a service to the person; None: nobody can be asked."""
     form_asker: FormAsker | None = None
     """Shows it as a form; None: it is asked line by line."""
-    keep_state: Callable[[str, str], object] | None = None
-    """Given the id and prompt of a run that may act, before it begins: so that it can be undone."""
+    keep_state: Callable[[str, str, int], object] | None = None
+    """So that it can be undone: given the id and prompt of a run that may act, and 0 before it
+    begins; or, before each of its cells but the first, the number of the cell."""
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+BEGIN_PAUSE_SECONDS = 0.005
 EMPTY_FILE_GRACE_SECONDS = 10.0
 """A younger empty file is one that another process is just making."""
 STALE_LOCK_SECONDS = 60.0
@@ -213,7 +214,12 @@ def _open(path: Path, options: OpenOptions, notices: list[StoreNotice]) -> Opene
     vfs = "" if locks else _dot_file_locks(path)
     connection = _connect(path.absolute().as_uri() + vfs, options.busy_seconds)
     try:
-        notices = [*notices, *_choose_journal(connection, wal=locks and not network)]
+        notices = [
+            *notices,
+            *_choose_journal(
+                connection, wal=locks and not network, busy_seconds=options.busy_seconds
+            ),
+        ]
         if unclean:
             _check(connection, limit_seconds=0.5)
         known = {migration.__name__ for migration in options.migrations}
@@ -267,11 +273,22 @@ def _open_read_only(path: Path, options: OpenOptions) -> Opened:
     raise PermissionError(f"{str(path)!r} can neither be written nor read")
 
 
-def _choose_journal(connection: sqlite3.Connection, *, wal: bool) -> list[StoreNotice]:
-    mode = ""
-    if wal:
-        with contextlib.suppress(sqlite3.OperationalError):
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+def _begin_wal(connection: sqlite3.Connection, seconds: float) -> str:
+    """The journal mode after asking for WAL; SQLite itself does not wait for others that do so."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                return ""
+            time.sleep(BEGIN_PAUSE_SECONDS)
+
+
+def _choose_journal(
+    connection: sqlite3.Connection, *, wal: bool, busy_seconds: float
+) -> list[StoreNotice]:
+    mode = _begin_wal(connection, busy_seconds) if wal else ""
     if mode != "wal":
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     connection.execute("PRAGMA synchronous = FULL")

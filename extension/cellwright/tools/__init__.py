@@ -187,6 +187,8 @@ class ToolContext:
     """Puts a question of a service to the person; None: nobody can be asked."""
     form_asker: FormAsker | None = field(default=None, repr=False)
     """Shows it as a form; None: it is asked line by line."""
+    before_cell: Callable[[], object] = field(default=lambda: None, repr=False)
+    """Called right before a cell is sent to the kernel."""
     waiting: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, repr=False)
     """Stops the run's clock while the person thinks."""
 

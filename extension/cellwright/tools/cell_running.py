@@ -117,6 +117,7 @@ def run_cell(
     request = cell_request(context, cell_id, code, timeout_seconds)
     get_ready(context, seen, request)
     messages: list[OutputMessage] = []
+    context.before_cell()
     yield CellStarted(cell_id)
     started = time.monotonic()
     try:
@@ -258,6 +259,7 @@ def run_softly(
     request = cell_request(context, cell_id, code, timeout_seconds)
     get_ready(context, seen, request)
     news = yield from _settled(patient)
+    context.before_cell()
     yield CellStarted(cell_id)
     patient.left = going = patient.begin(request, context.stop, context.on_output)
     told = yield from _looked_at(context, patient, going, patient.soft_seconds)

@@ -70,8 +70,8 @@ export interface NotebookPort {
   /** Scroll to a cell and flash it. */
   reveal(cellId: string): void;
   /** Take back what a run, or one call of it, did to the cells; what the person changed stays. */
-  undo(run: string, callId?: string): UndoResult;
-  redo(run: string, callId?: string): UndoResult;
+  undo(run: string, callId?: string, andLater?: boolean): UndoResult;
+  redo(run: string, callId?: string, andLater?: boolean): UndoResult;
   outline(): readonly OutlineEntry[];
   /** Mark a cell that the person is asked about, or no longer. */
   highlight(cellId: string, isOn: boolean): void;

@@ -97,7 +97,12 @@ export class ToolCards {
   }
 
   startCell({ cell_id }: CellStarted): void {
-    this.noteCell({ call_id: this._callOf(cell_id), cell_id });
+    const callId = this._callOf(cell_id);
+    this.noteCell({ call_id: callId, cell_id });
+    this._started += 1;
+    if (this._card(callId).step === 0) {
+      this._update(callId, { step: this._started });
+    }
   }
 
   finishCell(event: CellFinished): void {
@@ -131,6 +136,8 @@ export class ToolCards {
   /** Which call last worked on a cell. */
   private readonly _calls = new Map<string, string>();
   private _running = '';
+  /** How many cells have begun. */
+  private _started = 0;
 }
 
 const EMPTY_CARD: ToolCard = {
@@ -147,6 +154,7 @@ const EMPTY_CARD: ToolCard = {
   cells: [],
   reason: '',
   cellIds: [],
+  step: 0,
   execution: null,
   result: '',
   shown: '',

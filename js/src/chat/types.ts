@@ -30,6 +30,8 @@ export interface ToolCard {
   readonly reason: string;
   /** Cells it added, edited or ran. */
   readonly cellIds: readonly string[];
+  /** Which of the run's cells it ran first, counted from 1; 0: it ran none. */
+  readonly step: number;
   readonly execution: Execution | null;
   /** What the model was given, as text. */
   readonly result: string;

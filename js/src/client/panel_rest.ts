@@ -258,9 +258,14 @@ export class Rest {
     return (await this._get(value, { path: ['kernels', kernelId, 'variables', name] })).text;
   }
 
-  /** Bring a kernel's variables back as before a run; empty: forth again. */
-  async undoVariables(kernelId: string, run: string): Promise<void> {
-    await send(this._settings, { path: ['kernels', kernelId, 'undo'] }, withBody('POST', { run }));
+  /**
+   * Bring a kernel's variables back as before a run; empty: forth again.
+   *
+   * @param step Before which of the run's cells, counted from 1; 0: before the run.
+   */
+  async undoVariables(kernelId: string, run: string, step: number): Promise<void> {
+    const route = { path: ['kernels', kernelId, 'undo'] };
+    await send(this._settings, route, withBody('POST', { run, step }));
   }
 
   runCells(run: string): Promise<readonly RunCell[]> {

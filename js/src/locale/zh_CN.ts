@@ -218,6 +218,9 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Go to cell': '转到单元格',
   Redo: '重做',
   'Undo step': '撤销此步',
+  'Undo from here': '从此处起撤销',
+  'Takes back this step and all after it, with what they did to variables':
+    '撤回此步及其后的所有步骤，包括它们对变量的更改',
   'Redo run': '重做此次运行',
   'Undo run: its cells and what it did to variables': '撤销此次运行：撤回其单元格及其对变量的更改',
   'Brought back %1 cell.': '已恢复 %1 个单元格。',

@@ -275,12 +275,12 @@ export class OpenNotebook implements NotebookPort, IDisposable {
     void this._revealing.reveal(cellId);
   }
 
-  undo(run: string, callId?: string): UndoResult {
-    return this._work.undo(run, callId);
+  undo(run: string, callId?: string, andLater?: boolean): UndoResult {
+    return this._work.undo(run, callId, andLater);
   }
 
-  redo(run: string, callId?: string): UndoResult {
-    return this._work.redo(run, callId);
+  redo(run: string, callId?: string, andLater?: boolean): UndoResult {
+    return this._work.redo(run, callId, andLater);
   }
 
   outline(): readonly OutlineEntry[] {

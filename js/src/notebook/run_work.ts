@@ -210,13 +210,13 @@ export class RunWork implements IDisposable {
     insertCells(this._editingParts, run, cells);
   }
 
-  undo(run: string, call?: string): UndoResult {
+  undo(run: string, call?: string, andLater?: boolean): UndoResult {
     this._drawing.flush();
-    return this._undoing.undo(run, call);
+    return this._undoing.undo(run, call, andLater);
   }
 
-  redo(run: string, call?: string): UndoResult {
-    return this._undoing.redo(run, call);
+  redo(run: string, call?: string, andLater?: boolean): UndoResult {
+    return this._undoing.redo(run, call, andLater);
   }
 
   private _isNew(run: string, sequence: number): boolean {

@@ -33,18 +33,24 @@ export class RunUndo {
     this._parts = parts;
   }
 
-  undo(run: string, call?: string): UndoResult {
-    const steps = this._steps(run, call).filter(step => !step.isUndone);
+  /** Take back a run, one call of it, or that call and all later ones. */
+  undo(run: string, call?: string, andLater = false): UndoResult {
+    const steps = this._steps(run, call, andLater).filter(step => !step.isUndone);
     return this._turn(steps.reverse(), 'undo');
   }
 
-  redo(run: string, call?: string): UndoResult {
-    const steps = this._steps(run, call).filter(step => step.isUndone);
+  redo(run: string, call?: string, andLater = false): UndoResult {
+    const steps = this._steps(run, call, andLater).filter(step => step.isUndone);
     return this._turn(steps, 'redo');
   }
 
-  private _steps(run: string, call: string | undefined): RunStep[] {
-    return this._parts.log.steps(run).filter(step => call === undefined || step.call === call);
+  private _steps(run: string, call: string | undefined, andLater: boolean): RunStep[] {
+    const steps = this._parts.log.steps(run);
+    const first = steps.findIndex(step => step.call === call);
+    return steps.filter(
+      (step, index) =>
+        call === undefined || step.call === call || (andLater && first >= 0 && index >= first)
+    );
   }
 
   private _turn(steps: readonly RunStep[], direction: Direction): UndoResult {

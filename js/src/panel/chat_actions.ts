@@ -99,15 +99,15 @@ export function useChatActions(
         port?.highlight(cellId, isOn);
       },
       findCell: cellId => findCell(port?.cells() ?? [], cellId),
-      undo: (runId, callId) => port?.undo(runId, callId) ?? null,
-      redo: (runId, callId) => port?.redo(runId, callId) ?? null,
-      undoVariables: async (runId, isRedo) => {
+      undo: (runId, callId, andLater) => port?.undo(runId, callId, andLater) ?? null,
+      redo: (runId, callId, andLater) => port?.redo(runId, callId, andLater) ?? null,
+      undoVariables: async (runId, isRedo, step = 0) => {
         const kernel = port?.kernelId ?? '';
         if (chat.turns.at(-1)?.runId !== runId) {
           return { kind: 'kept', why: trans.__('later answers build on them') };
         }
         try {
-          await panel.rest.undoVariables(kernel, isRedo ? '' : runId);
+          await panel.rest.undoVariables(kernel, isRedo ? '' : runId, step);
           return { kind: isRedo ? 'redone' : 'undone' };
         } catch (error) {
           return { kind: 'kept', why: complaintOf(error) };

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { UndoResult } from '../chat/notebooks';
+import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Progress, ToolCard } from '../chat/types';
 import { Button, Icon, type IconName } from '../ui/button';
 import { CodeBlock } from '../ui/code_block';
@@ -94,12 +94,27 @@ function CellActions({ card, runId }: ToolBodyProps) {
   const trans = useTrans();
   const actions = useTurnActions();
   const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
-  const [isUndone, setUndone] = React.useState(false);
+  const [undone, setUndone] = React.useState<'' | 'step' | 'onward'>('');
+  const [variables, setVariables] = React.useState<VariablesOutcome>();
   const cell = card.cellIds.at(-1);
   if (cell === undefined) {
     return null;
   }
+  const isUndone = undone !== '';
   const isSettled = card.status !== 'running';
+  const undo = (extent: 'step' | 'onward'): void => {
+    const andLater = extent === 'onward';
+    const done = isUndone
+      ? actions.redo(runId, card.callId, andLater)
+      : actions.undo(runId, card.callId, andLater);
+    setOutcome(done);
+    setUndone(done !== null && !isUndone ? extent : '');
+    setVariables(undefined);
+    if (done !== null && andLater) {
+      setVariables({ kind: 'waiting' });
+      void actions.undoVariables(runId, isUndone, card.step).then(setVariables);
+    }
+  };
   return (
     <>
       <div className="cw-row">
@@ -119,20 +134,31 @@ function CellActions({ card, runId }: ToolBodyProps) {
             icon={isUndone ? 'redo' : 'undo'}
             disabled={!actions.canUndo}
             onClick={() => {
-              const done = isUndone
-                ? actions.redo(runId, card.callId)
-                : actions.undo(runId, card.callId);
-              setOutcome(done);
-              setUndone(done !== null && !isUndone);
+              undo(undone === '' ? 'step' : undone);
             }}
           >
             {isUndone ? trans.__('Redo') : trans.__('Undo step')}
           </Button>
         )}
+        {isSettled && !isUndone && card.step > 1 && (
+          <Button
+            kind="quiet"
+            icon="undo"
+            title={trans.__(
+              'Takes back this step and all after it, with what they did to variables'
+            )}
+            disabled={!actions.canUndo}
+            onClick={() => {
+              undo('onward');
+            }}
+          >
+            {trans.__('Undo from here')}
+          </Button>
+        )}
       </div>
       {outcome !== null && (
         <p className="cw-muted" role="status">
-          {undoWords(outcome, isUndone, trans)}
+          {undoWords(outcome, isUndone, trans, variables)}
         </p>
       )}
     </>

@@ -28,11 +28,15 @@ export interface TurnActions {
   highlight(cellId: string, isOn: boolean): void;
   /** A cell as the notebook has it now; null: it is not open here, or the cell is not there. */
   findCell(cellId: string): NamedCell | null;
-  /** Take back a run, or one call of it; null: the notebook is not open. */
-  undo(runId: string, callId?: string): UndoResult | null;
-  redo(runId: string, callId?: string): UndoResult | null;
-  /** Bring the variables back as before a run, or forth again; says why where that was not done. */
-  undoVariables(runId: string, isRedo: boolean): Promise<VariablesOutcome>;
+  /** Take back a run, a call of it, or that and all later ones; null: the notebook is not open. */
+  undo(runId: string, callId?: string, andLater?: boolean): UndoResult | null;
+  redo(runId: string, callId?: string, andLater?: boolean): UndoResult | null;
+  /**
+   * Bring the variables back as before a run, or forth again; says why where that was not done.
+   *
+   * @param step Before which of the run's cells, counted from 1; left out: before the run.
+   */
+  undoVariables(runId: string, isRedo: boolean, step?: number): Promise<VariablesOutcome>;
   /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
   /** Ask this in place of a turn and of all that followed. */

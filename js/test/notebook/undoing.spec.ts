@@ -55,6 +55,19 @@ describe('undoing a run', () => {
     expect(ids(document)).toEqual(['a', 'b', 'c']);
   });
 
+  it('takes back a call with all later ones, and brings them back', () => {
+    const document = open(THREE);
+    const run = new Run(document.port);
+    run.apply(edited('a', 'x = 1', 'x = 10', 'call-1'));
+    run.apply(removed('c', 'w = 3', 'call-2'));
+    run.apply(edited('b', 'y = 2', 'y = 20', 'call-3'));
+    expect([...document.port.undo('run-1', 'call-2', true).changed].sort()).toEqual(['b', 'c']);
+    expect(sources(document)).toEqual(['x = 10', 'y = 2', 'w = 3']);
+    expect([...document.port.redo('run-1', 'call-2', true).changed].sort()).toEqual(['b', 'c']);
+    expect(sources(document)).toEqual(['x = 10', 'y = 20']);
+    expect(document.port.undo('run-1', 'call-9', true).changed).toEqual([]);
+  });
+
   it('is one undo of the notebook itself', () => {
     const document = open(THREE);
     work(document);

@@ -195,7 +195,7 @@ it('takes variables back with the last run alone', async () => {
   }
   expect(screen.getByText(/later answers build on them/)).toBeDefined();
   expect(panel.calls.filter(([name]) => name === 'undoVariables')).toEqual([
-    ['undoVariables', 'kernel-1', 'run-2']
+    ['undoVariables', 'kernel-1', 'run-2', 0]
   ]);
 });
 

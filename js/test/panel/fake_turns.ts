@@ -53,6 +53,7 @@ export function card(change: Partial<ToolCard> = {}): ToolCard {
     cells: [],
     reason: '',
     cellIds: ['cell-1'],
+    step: 0,
     execution: null,
     result: '344 rows × 7 columns',
     shown: '',

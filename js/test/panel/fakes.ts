@@ -290,8 +290,8 @@ export class FakePanel implements Panel {
       this.calls.push(['dropBranches', id]);
       return this.answer(undefined);
     },
-    undoVariables: (kernel, run) => {
-      this.calls.push(['undoVariables', kernel, run]);
+    undoVariables: (kernel, run, step) => {
+      this.calls.push(['undoVariables', kernel, run, step]);
       return this.answer(undefined);
     },
     projectTexts: () => this.answer([]),

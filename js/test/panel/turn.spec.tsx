@@ -193,6 +193,36 @@ it('takes the whole run back, with its variables where that can be done', async 
   ]);
 });
 
+it('takes a step back with all after it and with its variables, from the second cell on', async () => {
+  const undo = vi.fn(() => ({ changed: ['b', 'c'], kept: [] }));
+  const redo = vi.fn(() => ({ changed: ['b', 'c'], kept: [] }));
+  const undoVariables = vi.fn<TurnActions['undoVariables']>((_, isRedo) =>
+    Promise.resolve({ kind: isRedo ? 'redone' : 'undone' })
+  );
+  const blocks = [card({ step: 1 }), card({ callId: 'call-2', step: 2 })];
+  const given = { undo, redo, undoVariables, canUndo: true };
+  showPart(<TurnView turn={turn({ blocks })} />, given);
+  for (const header of screen.getAllByRole('button', { name: /Load the penguins/ })) {
+    fireEvent.click(header);
+  }
+  fireEvent.click(screen.getByRole('button', { name: 'Undo from here' }));
+  await waitFor(() => {
+    expect(screen.getByRole('status').textContent).toContain('Variables are as they were before');
+  });
+  fireEvent.click(screen.getByRole('button', { name: 'Redo' }));
+  await waitFor(() => {
+    expect(screen.getByRole('status').textContent).toContain('before you undid it');
+  });
+  expect([undo.mock.calls, redo.mock.calls, undoVariables.mock.calls]).toEqual([
+    [['run-1', 'call-2', true]],
+    [['run-1', 'call-2', true]],
+    [
+      ['run-1', false, 2],
+      ['run-1', true, 2]
+    ]
+  ]);
+});
+
 it('offers no undo for a run that only looked', () => {
   showPart(<TurnView turn={turn({ blocks: [card({ risk: 'read' })] })} />);
   expect(screen.queryByRole('button', { name: /Undo run/ })).toBeNull();
