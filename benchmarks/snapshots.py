@@ -13,6 +13,8 @@ variable is compared: its type, its content, and which objects it shares with ot
 also asks that each object is the same one, at the same address.
 
 - ``undo``: our snapshots.
+- ``copy``: the damage is done in a copy of the kernel, as branches are; the kernel is compared, and
+  so is the copy before the damage. The time is that of the copy until it has run a cell.
 - ``rerun``: the kernel is restarted and the cells are run again.
 - ``dill``: ``dump_module`` before and ``load_module`` after, where the kernel has ``dill``.
 
@@ -280,6 +282,22 @@ def undo(bench: Bench, cells: list[str], way: Way, task: int) -> None:
     bench.run("for _name in _own(globals()): del globals()[_name]")
 
 
+def copy(bench: Bench, cells: list[str], way: Way, task: int) -> None:
+    """Do the damage in a copy."""
+    bench.run(*cells)
+    before = bench.ask("_state(globals())")
+    bench.is_set_up = True
+    began = time.perf_counter()
+    with open_copy(bench.kernel.ask_snapshots) as other:
+        bench.run("pass", kernel=other)
+        way.seconds.append(time.perf_counter() - began)
+        there = bench.ask("_state(globals())", kernel=other)
+        bench.run(DAMAGE, kernel=other)
+    found = bench.ask(AFTER)
+    way.count(task, before, found if there == before else {**found, "state": there})
+    bench.run("for _name in _own(globals()): del globals()[_name]")
+
+
 def rerun(bench: Bench, cells: list[str], way: Way, task: int) -> None:
     """Do the damage, restart the kernel, run all cells again."""
     bench.begin_anew()
@@ -319,7 +337,9 @@ def dill(bench: Bench, cells: list[str], way: Way, task: int) -> None:
     bench.begin_anew()  # the library stays spoiled
 
 
-WAYS = {"undo": undo, "rerun": rerun, "dill": dill}
+WAYS = {"undo": undo, "copy": copy, "rerun": rerun, "dill": dill}
+EVERY = ("undo", "copy")
+"""Ways that each task is taken in."""
 
 
 def sessions(options: argparse.Namespace) -> int:
@@ -333,7 +353,7 @@ def sessions(options: argparse.Namespace) -> int:
     with Bench(options.python) as bench:
         for number, task in enumerate(chosen):
             for name in WAYS:
-                if name == "undo" or number % options.others == 0:
+                if name in EVERY or number % options.others == 0:
                     report.try_one(bench, name, task)
     report.show(len(chosen), options.shown)
     mine = report.ways["undo"]

@@ -277,6 +277,21 @@ def test_the_oldest_are_dropped_and_none_is_taken_where_they_are_off(
     assert wait_for(lambda: "cellwright-snap" not in kernel.processes().values())
 
 
+def test_steps_are_kept_of_the_last_run_only_and_push_out_no_run(kernel: SnapshotKernel) -> None:
+    def kept() -> list[tuple[str, int]]:
+        return [(row["run_id"], row["step"]) for row in kernel.ask("list")]
+
+    kernel.ask("drop")
+    kernel.take(run_id="a")
+    for step in range(2, 10):
+        kernel.take(run_id="a", step=step)
+    assert kept() == [("a", 0), *(("a", step) for step in range(4, 10))]
+    kernel.take(run_id="b")
+    kernel.take(run_id="b", step=2)
+    assert kept() == [("a", 0), ("b", 0), ("b", 2)]
+    kernel.ask("drop")
+
+
 def test_a_copy_is_a_kernel_of_its_own_and_can_be_kept(
     kernel: SnapshotKernel, tmp_path: Path
 ) -> None:

@@ -78,6 +78,24 @@ def test_what_the_person_ran_meanwhile_is_said_to_be_set_back_and_undo_brings_it
     assert fresh.value("mine, 'theirs' in globals()") == "(3, False)"
 
 
+def test_what_was_kept_can_be_branched_again_and_undone_one_by_one(fresh: LiveKernel) -> None:
+    fresh.run("rows = [1]; same = rows")
+    for number in (2, 3):
+
+        def answer(request: Request, number: int = number) -> Wire:
+            if request.messages[-1]["role"] == "tool":
+                return text("Done.")(request)
+            return tool_call("run_cell", {"code": f"rows.append({number})"})(request)
+
+        fresh.run('%agent branch 2 "Go" --mode auto', answer)
+        fresh.run("%agent branch keep 2", answers=[])
+    assert fresh.value("rows, same is rows") == "([1, 2, 3], True)"
+    fresh.run("%agent undo", answers=[])
+    assert fresh.value("rows, same is rows") == "([1, 2], True)"
+    fresh.run("%agent undo", answers=[])
+    assert fresh.value("rows, same is rows") == "([1], True)"
+
+
 def test_the_record_names_each_attempt(fresh: LiveKernel) -> None:
     fresh.run('%agent branch 2 "Go" --approaches "sort | count" --mode auto', text("."))
     fresh.run("%agent branch drop")
