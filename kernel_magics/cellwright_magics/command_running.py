@@ -116,6 +116,12 @@ def _finish(order: _Order, record: RunRecord, shown: RunDisplay) -> ShownRun:
     return run
 
 
+def _files(record: RunRecord, step: int) -> list[str]:
+    """Names of the files that a run changed, from one of its cells on, counted from 1."""
+    ran = (each.execution for each in record.executions[max(step - 1, 0) :])
+    return sorted({change.path for each in ran if each is not None for change in each.files})
+
+
 class CellFace:
     """A verb's ``Face`` in a cell.
 
@@ -281,7 +287,7 @@ class Commands:
         snapshot = find_before(kernel, run_id, step)
         if snapshot is not None:
             with self._session.at_work():
-                self._go_to(order, snapshot, undone_text(snapshot))
+                self._go_to(order, snapshot, undone_text(snapshot, _files(record, step)))
         if step > 1:
             raise missing_step(kernel, run_id, step)
         if record.start_executed:

@@ -76,7 +76,11 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     kernel: LiveKernel,
 ) -> None:
     kernel.run("rows = [1]\nsame = rows")
-    codes = ("rows.append(2)", "rows.append(3)", "rows.clear(); rows = 'gone'")
+    codes = (
+        "rows.append(2); open('first.txt', 'w').close()",
+        "rows.append(3)",
+        "rows.clear(); rows = 'gone'; open('last.txt', 'w').close()",
+    )
     script = [tool_call("run_cell", {"code": code}) for code in codes]
     kernel.run("%agent --mode auto do it", [*script, text("Done.")], answers=[])
     run_id = kernel.last_run.run_id
@@ -86,6 +90,7 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert shown.reply["content"]["status"] == "ok", shown.stderr
     (said,) = (data["text/plain"] for data in shown.displays)
     assert f"as they were before cell 3 of run {run_id}" in said
+    assert "These files stay as they are now: last.txt." in said
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
     assert scores_of(kernel, run_id) == ["undone"]
     kernel.run("%agent undo 2", answers=[])

@@ -18,6 +18,7 @@ from cellwright.errors import KernelError, SetupError
 SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
 NOTHING_KEPT = "no snapshot from before it is kept"
 LABEL_LETTERS = 80
+NAMED_FILES = 5
 
 
 class SnapshotKernel(Protocol):
@@ -156,12 +157,21 @@ def news_of(snapshot: Snapshot) -> Mapping[str, Any]:
     return {"run_id": snapshot.run_id, "is_undone": is_undone, "step": snapshot.step}
 
 
-def undone_text(snapshot: Snapshot) -> str:
-    """What the person reads after an undo."""
+def undone_text(snapshot: Snapshot, files: Sequence[str]) -> str:
+    """What the person reads after an undo.
+
+    Args:
+        snapshot: Where to.
+        files: Names of those that were written, changed or deleted since.
+    """
     at = time.strftime("%H:%M", time.localtime(snapshot.taken_at))
+    named = ", ".join(files[:NAMED_FILES])
+    if len(files) > NAMED_FILES:
+        named += f" and {len(files) - NAMED_FILES} more"
+    stay = f"These files stay as they are now: {named}. " if files else ""
     return (
         f"Variables are as they were before {_place(snapshot.run_id, snapshot.step)} ({at}). "
-        "Files, databases and services are not taken back. %agent redo goes forth again."
+        f"{stay}Files, databases and services are not taken back. %agent redo goes forth again."
     )
 
 
