@@ -22,10 +22,9 @@ from cellwright.record.events import (
     CellStarted,
     StateCaptured,
     ToolFinished,
-    ToolStarted,
 )
 from cellwright.record.outputs import Cell, ClearOutput, source_hash
-from cellwright.record.run_record import RecordedEvent
+from cellwright.record.run_record import RecordedEvent, calls_from
 from cellwright_magics import wording
 from cellwright_magics.display import NotebookTranscript, Screen
 from cellwright_magics.easels import Easel, PaintedBefore
@@ -167,20 +166,6 @@ def take_cells_back(
         for back in log.take_back("undo", seen):
             notebook.apply(back)
             seen.apply(back)
-
-
-def calls_from(recorded: Sequence[RecordedEvent], step: int) -> set[str]:
-    """Ids of a run's calls, from the one on that ran this of its cells, counted from 1."""
-    calls: list[str] = []
-    first, ran = 0, 0
-    for event in (each.event for each in recorded):
-        if isinstance(event, ToolStarted):
-            calls.append(event.call_id)
-        elif isinstance(event, CellStarted):
-            ran += 1
-            if ran == step:
-                first = len(calls) - 1
-    return set(calls[first:])
 
 
 # What the calling cell shows when the code stands in cells of its own: everything but the code.

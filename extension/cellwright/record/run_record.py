@@ -361,6 +361,20 @@ UNDONE = "undone"
 """The name of the score of a run that the person took back."""
 
 
+def calls_from(recorded: Iterable[RecordedEvent], step: int) -> set[str]:
+    """Ids of a run's calls, from the one on that ran this of its cells, counted from 1."""
+    calls: list[str] = []
+    first, ran = 0, 0
+    for event in (each.event for each in recorded):
+        if isinstance(event, ToolStarted):
+            calls.append(event.call_id)
+        elif isinstance(event, CellStarted):
+            ran += 1
+            if ran == step:
+                first = len(calls) - 1
+    return set(calls[first:])
+
+
 def make_undone(step: int = 0) -> Score:
     """The score of a run whose variables were taken back, from one of its cells on; no points."""
     words = f"Undone by the user from cell {step} on." if step else "Undone by the user."
