@@ -10,7 +10,18 @@ import pytest
 
 from cellwright.errors import KernelError, SetupError
 from cellwright.kernels.copies import open_copy
-from cellwright.kernels.going_back import explain_missing, find_before, find_later, keep_state
+from cellwright.kernels.going_back import (
+    explain_missing,
+    find_before,
+    find_later,
+    keep_state,
+    missing_step,
+    news_of,
+    note_for_model,
+    undone_text,
+)
+from cellwright.record.events import CellStarted, Event, ToolStarted
+from cellwright.record.run_record import RecordedEvent, calls_from
 from cellwright.session.branches import check_memory, plan_branches
 from cellwright.session.questions import RunRequest
 
@@ -122,3 +133,39 @@ def test_no_snapshot_is_never_the_reason_that_a_run_fails() -> None:
 )
 def test_an_undo_that_cannot_be_done_says_why(kernel: object, kept: int, why: str) -> None:
     assert explain_missing(kernel, kept) == why
+
+
+def test_the_state_before_a_cell_is_found_and_one_that_is_not_kept_is_named() -> None:
+    row = {"id": "a", "label": "Sort", "run_id": "run-1", "step": 0, "is_later": False, "at": 1.0}
+    kernel = Forking(list=[row, {**row, "id": "b", "step": 3}, {**row, "id": "c", "run_id": "x"}])
+    found = [find_before(kernel, "run-1", step) for step in (0, 1, 3, 2)]
+    assert [each and each.snapshot_id for each in found] == ["a", "a", "b", None]
+    assert missing_step(kernel, "run-1", 2).hint == "Those before cell 1, 3 are."
+    assert "restart" in missing_step(object(), "run-1", 2).hint
+    snapshot = found[2]
+    assert snapshot is not None
+    assert news_of(snapshot) == {"run_id": "run-1", "is_undone": True, "step": 3}
+    names = [f"{number}.csv" for number in range(7)]
+    assert "4.csv and 2 more. Files, databases" in undone_text(snapshot, names)
+    assert "These files" not in undone_text(snapshot, [])
+    assert "cell 3 of run run-1 and what came" in note_for_model("run-1", is_undone=True, step=3)
+    assert "I have undone run run-1" in note_for_model("run-1", is_undone=True)
+    assert "I have redone run run-1" in note_for_model("run-1", is_undone=False, step=3)
+
+
+def test_the_calls_from_one_of_the_cells_on() -> None:
+    events: list[Event] = [
+        ToolStarted("a", "run_cell", {}),
+        CellStarted("1"),
+        ToolStarted("b", "read_notebook", {}),
+        ToolStarted("c", "run_cell", {}),
+        CellStarted("2"),
+        CellStarted("1"),
+    ]
+    recorded = [RecordedEvent("r", n, 0.0, event) for n, event in enumerate(events)]
+    assert [calls_from(recorded, step) for step in (0, 1, 2, 3)] == [
+        {"a", "b", "c"},
+        {"a", "b", "c"},
+        {"c"},
+        {"c"},
+    ]
