@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_answers import Request, Wire, spaced
+from fake_answers import Request, Wire
 from fake_service import FakeService, after, error, held, text, tool_call
 from locked_records import locked
 from server.live_server import Live
@@ -64,8 +64,8 @@ async def test_the_demo_model_answers_without_any_key(live: Live) -> None:
 
 async def test_phases_are_told_as_they_come(live: Live, scripted: FakeService) -> None:
     # A phase that is over at once need not be told: each of these takes its time.
-    slow = spaced(text(pieces=["Wait", "ed", "."]), 0.2)
-    scripted.script = [run_cell("import time; time.sleep(0.4)"), slow]
+    slow = after(run_cell("import time; time.sleep(0.4)"), 0.4)
+    scripted.script = [slow, text("Done.")]
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "wait a moment")
     await tab.finished()
@@ -73,8 +73,11 @@ async def test_phases_are_told_as_they_come(live: Live, scripted: FakeService) -
     phases = [f["state"]["phase"] for f in tab.frames if f["type"] == "chat"]
     seen = list(dict.fromkeys(phases))
     assert seen[0] == "idle"
-    assert {"model", "tool"} <= set(seen)
-    assert "starting" not in seen[seen.index("tool") :]
+    assert [phase for phase in seen if phase in ("starting", "model", "tool")] == [
+        "starting",
+        "model",
+        "tool",
+    ]
     runs = {f["state"]["run"] for f in tab.frames if f["type"] == "chat"}
     assert runs == {"", tab.events[0][0]}
 
