@@ -140,8 +140,9 @@ def test_the_state_before_a_cell_is_found_and_one_that_is_not_kept_is_named() ->
     kernel = Forking(list=[row, {**row, "id": "b", "step": 3}, {**row, "id": "c", "run_id": "x"}])
     found = [find_before(kernel, "run-1", step) for step in (0, 1, 3, 2)]
     assert [each and each.snapshot_id for each in found] == ["a", "a", "b", None]
-    assert missing_step(kernel, "run-1", 2).hint == "Those before cell 1, 3 are."
-    assert "restart" in missing_step(object(), "run-1", 2).hint
+    assert missing_step(kernel, "run-1", 2, 3).hint == "There are states before cell 1, cell 3."
+    threads = Forking(list=[], obstacles={"obstacles": ["polars holds threads"]})
+    assert "polars holds threads" in missing_step(threads, "run-1", 2, 3).message
     snapshot = found[2]
     assert snapshot is not None
     assert news_of(snapshot) == {"run_id": "run-1", "is_undone": True, "step": 3}

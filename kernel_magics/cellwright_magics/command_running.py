@@ -289,7 +289,7 @@ class Commands:
             with self._session.at_work():
                 self._go_to(order, snapshot, undone_text(snapshot, _files(record, step)))
         if step > 1:
-            raise missing_step(kernel, run_id, step)
+            raise missing_step(kernel, run_id, step, order.settings.snapshots)
         if record.start_executed:
             self._shell.set_next_input("\n\n".join(record.start_executed))
         return undo_advice(record, explain_missing(kernel, order.settings.snapshots))

@@ -99,7 +99,7 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
     refused = kernel.run("%agent undo 7", answers=[]).stderr
     assert f"before cell 7 of run {run_id} is not kept" in refused
-    assert "Those before cell 1, 2 are." in refused
+    assert "There are states before cell 1, cell 2." in refused
 
     kernel.run("%agent undo 2", answers=[])
     ask(kernel, "rows.append(9)")

@@ -91,15 +91,6 @@ def find_later(kernel: object) -> Snapshot | None:
     return found[-1] if found else None
 
 
-def missing_step(kernel: object, run_id: str, step: int) -> SetupError:
-    """The refusal to go back to before one of a run's cells, of which no state is kept."""
-    known = [str(number) for number in kept_steps(kernel, run_id)]
-    hint = "A restart and the cells before it bring you there."
-    if known:
-        hint = f"Those before cell {', '.join(known)} are."
-    return SetupError(f"The state before cell {step} of run {run_id} is not kept.", hint=hint)
-
-
 def explain_missing(kernel: object, kept: int) -> str:
     """Why the state before a run cannot be gone back to, by name: a clause."""
     ask = getattr(kernel, "ask_snapshots", None)
@@ -112,6 +103,19 @@ def explain_missing(kernel: object, kept: int) -> str:
     except KernelError as error:
         return error.message
     return "; ".join(found) if found else NOTHING_KEPT
+
+
+def missing_step(kernel: object, run_id: str, step: int, kept: int) -> SetupError:
+    """The refusal to go back to before one of a run's cells, of which no state is kept."""
+    known = [f"cell {number}" for number in kept_steps(kernel, run_id)]
+    if known:
+        text = f"The state before cell {step} of run {run_id} is not kept."
+        return SetupError(text, hint=f"There are states before {', '.join(known)}.")
+    why = explain_missing(kernel, kept)
+    return SetupError(
+        f"The variables cannot be brought back to before cell {step} of run {run_id}: {why}.",
+        hint="A restart, and the cells before that one, bring you there.",
+    )
 
 
 def go_to(

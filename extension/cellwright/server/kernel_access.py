@@ -31,7 +31,6 @@ from cellwright.kernels.going_back import (
     find_before,
     find_later,
     go_to,
-    list_snapshots,
     missing_step,
     news_of,
 )
@@ -346,8 +345,8 @@ class ServerKernels:
             snapshot = find_before(kernel, run_id, step) if run_id else find_later(kernel)
             if snapshot is None and not run_id:
                 raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
-            if snapshot is None and step > 1 and list_snapshots(kernel):
-                raise missing_step(kernel, run_id, step)
+            if snapshot is None and step > 1:
+                raise missing_step(kernel, run_id, step, kept)
             if snapshot is None:
                 why = explain_missing(kernel, kept)
                 raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
