@@ -20,7 +20,10 @@ EDGES = (
 """Tested from outside, by processes whose lines are not measured."""
 SENT = (
     *("cellwright/bench/author_tests.py", "cellwright/exports/grading.py"),
-    *(f"cellwright/kernels/{name}.py" for name in ("awakening", "obstacles", "snapshots")),
+    *(
+        f"cellwright/kernels/{name}.py"
+        for name in ("awakening", "sandbox", "obstacles", "snapshots")
+    ),
 )
 """Their source runs in kernels or stands in notebooks; ``tests/bench/test_cheats.py``,
 ``tests/journeys/test_evaluated_notebooks.py`` and ``tests/kernels/test_snapshots*.py`` run it

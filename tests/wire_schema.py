@@ -59,6 +59,7 @@ from cellwright.server.tool_routes import ToolList
 from cellwright.server.uploads import TakenFile
 from cellwright.server.usage_routes import UsageTotals, WantedBudgets
 from cellwright.server.wire_events import TRIMMED, EventsFrame
+from cellwright.session.previewing import Preview
 from cellwright.settings import Mode
 
 PREFIX = "#/components/schemas/"
@@ -77,6 +78,7 @@ ANSWERS = (
     MissingCells,
     Models,
     OneVariable,
+    Preview,
     ProjectTextRows,
     ProviderList,
     LeaderboardPage,

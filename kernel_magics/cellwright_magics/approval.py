@@ -9,21 +9,24 @@ from getpass import getpass
 from IPython.core.error import StdinNotImplementedError
 
 from cellwright.agent.policy import ApprovalAnswer
-from cellwright.record.asked_calls import ASKED_ALONE, deed_of
+from cellwright.record.asked_calls import ASKED_ALONE, code_to_run, deed_of
 from cellwright.record.events import ToolStarted
 
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")
 ALL = ("a", "all")
+PREVIEW = ("p", "preview")
 END_OF_INPUT = "\x04"
 NOBODY = "Nobody can be asked here, so mode 'ask' cannot run code. Use --mode auto."
 
 
-def question_for(call: ToolStarted) -> str:
+def question_for(call: ToolStarted, *, can_preview: bool = False) -> str:
     """What a yes does, and what else can be said."""
     deed = deed_of(call).capitalize()
-    everything = "" if call.risk in ASKED_ALONE else " / [a]ll"
-    return f"{deed} it? [y]es / [n]o{everything} / or what to do instead: "
+    others = "" if call.risk in ASKED_ALONE else " / [a]ll"
+    if can_preview:
+        others += " / [p]review"
+    return f"{deed} it? [y]es / [n]o{others} / or what to do instead: "
 
 
 def read_line(question: str) -> str:
@@ -62,10 +65,16 @@ class StdinApprover:
 
     Args:
         read: Shows a question and returns the line that was typed.
+        show_preview: Tries a call in a copy of the kernel, and shows what came of it; None: it
+            cannot be done here.
     """
 
-    def __init__(self, read: Callable[[str], str] = read_line) -> None:
-        self._read = read
+    def __init__(
+        self,
+        read: Callable[[str], str] = read_line,
+        show_preview: Callable[[ToolStarted], None] | None = None,
+    ) -> None:
+        self._read, self._show_preview = read, show_preview
         self._all = False
 
     def new_run(self) -> None:
@@ -76,11 +85,17 @@ class StdinApprover:
         """Whether the call may run; whatever is not a yes or a no is what to do instead."""
         if self._all and call.risk in ("edit", "execute"):
             return ApprovalAnswer(True, reason="all in this run")
-        try:
-            said = self._read(question_for(call)).strip()
-        except (EOFError, StdinNotImplementedError):
-            return ApprovalAnswer(False, "batch", NOBODY)
-        word = said.lower().rstrip(".!")
+        show = self._show_preview if code_to_run(call) else None
+        question = question_for(call, can_preview=show is not None)
+        while True:
+            try:
+                said = self._read(question).strip()
+            except (EOFError, StdinNotImplementedError):
+                return ApprovalAnswer(False, "batch", NOBODY)
+            word = said.lower().rstrip(".!")
+            if show is None or word not in PREVIEW:
+                break
+            show(call)
         if word in YES or word in ALL:
             self._all = self._all or (word in ALL and call.risk not in ASKED_ALONE)
             return ApprovalAnswer(True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import Approver
-from cellwright.errors import LMNotFoundError, SetupError
+from cellwright.errors import KernelError, LMNotFoundError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel, cell_watch, snapshots
 from cellwright.kernels.going_back import Snapshot, go_to, keep_state, news_of, note_for_model
@@ -21,19 +21,27 @@ from cellwright.kernels.tap import ShellOptions
 from cellwright.llm.keys import SignIns
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.events import CellEvent, Event, Notice, RunStarted, ToolProgress
+from cellwright.record.events import (
+    CellEvent,
+    Event,
+    Notice,
+    RunStarted,
+    ToolProgress,
+    ToolStarted,
+)
 from cellwright.record.messages import Message
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
+from cellwright.session.previewing import preview, preview_bundles
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_in, last_record
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings, checked_mode, option_parameters
-from cellwright.stopping import drive
+from cellwright.stopping import Stop, drive
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -99,7 +107,7 @@ class ShellSession:
         self.chats = Chats()
         self.attached = Attached()
         self._kernel: ShellKernel | None = None
-        self._approver = StdinApprover()
+        self._approver = StdinApprover(show_preview=self._show_preview)
         self.services = ServiceCache()
         self._noticed: set[str] = set()
         self._database: Database | None = None
@@ -142,6 +150,16 @@ class ShellSession:
             self._easels.start(easel, run_id)
             take_cells_back(easel, recorded, run_id, step)
             easel.send("done", run=run_id)
+
+    def _show_preview(self, call: ToolStarted) -> None:
+        """Try a call in a copy of this kernel, and show what came of it."""
+        assert self._kernel is not None
+        try:
+            bundles = preview_bundles(preview(call, self._kernel.ask_snapshots, Stop()))
+        except KernelError as error:
+            bundles = [{"text/plain": f"There is no preview. {error}"}]
+        for bundle in bundles:
+            self._shell.display_pub.publish(bundle)
 
     def go_to(self, snapshot: Snapshot, settings: Settings, cell: CallingCell, shown: str) -> None:
         """Make a snapshot the state of this kernel; where that can be done, it does not return.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fake_service import text, tool_call
+from kernels.test_sandbox import CAN_SANDBOX
 from magics.live_kernel import LiveKernel
 
-QUESTION = "Run it? [y]es / [n]o / [a]ll / or what to do instead: "
+QUESTION = "Run it? [y]es / [n]o / [a]ll / [p]review / or what to do instead: "
 pytestmark = pytest.mark.kernel
 FIRST = tool_call("run_cell", {"code": "asked_1 = 1", "title": "Set a name"}, id="call_1")
 SECOND = tool_call("run_cell", {"code": "asked_2 = 2"}, id="call_2")
@@ -87,3 +90,30 @@ def test_what_the_code_asks_with_input_is_answered(fresh: LiveKernel) -> None:
     shown = fresh.run("%agent --mode auto greet", [asks, text("Hello.")], answers=["Ada"])
     assert shown.questions == ["Who? "]
     assert fresh.value("who") == "'Ada'"
+
+
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_a_preview_shows_what_the_code_does_and_then_the_same_is_asked_again(
+    fresh: LiveKernel, tmp_path: Path
+) -> None:
+    fresh.run(f"rows = [1, 2]; import os; os.chdir({str(tmp_path)!r})")
+    code = "rows.append(3); total = sum(rows)\nopen('out.txt', 'w').write('x')\ntotal"
+    shown = fresh.run(
+        "%agent add them", [tool_call("run_cell", {"code": code}), text("6.")], answers=["p", "n"]
+    )
+    assert shown.questions == [QUESTION, QUESTION]
+    told = [data["text/plain"] for data in shown.displays if "text/markdown" not in data]
+    assert told[:2] == ["Preview: nothing of this has happened.", "6"]
+    assert told[2].splitlines() == ["Variables: rows, total", "Files: out.txt"]
+    assert fresh.value("rows, 'total' in globals(), os.listdir()") == "([1, 2], False, [])"
+    assert fresh.last_run.calls[0].decision.startswith("refused")
+
+
+def test_where_there_can_be_no_preview_it_says_why_and_asks_again(fresh: LiveKernel) -> None:
+    fresh.run("import threading; go = threading.Event()")
+    fresh.run("threading.Thread(target=go.wait, name='feed').start()")
+    shown = fresh.run("%agent set it", [FIRST, text("Set.")], answers=["preview", "y"])
+    fresh.run("go.set()")
+    told = [data["text/plain"] for data in shown.displays if "text/markdown" not in data]
+    assert told[0].startswith("There is no preview. This kernel cannot be copied: ")
+    assert fresh.value("asked_1") == "1"

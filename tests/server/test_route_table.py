@@ -94,6 +94,8 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("chats/{id}/branches", "GET", f"chats/{chat}/branches"),
         Call("chats/{id}/branches", "POST", f"chats/{chat}/branches", {"prompt": "hello"}, 400),
         Call("chats/{id}/branches", "DELETE", f"chats/{chat}/branches"),
+        Call("chats/{id}/preview", "POST", f"chats/{chat}/preview", {"call": "call_1"}, 400),
+        Call("chats/{id}/preview", "DELETE", f"chats/{chat}/preview"),
         Call("chats/{id}/branches/{id}/keep", "POST", f"chats/{chat}/branches/1/keep", None, 400),
         Call("chats/{id}/branch", "POST", f"chats/{chat}/branch", {"run": run}, 201),
         Call("memories", "GET", "memories?query=region"),

@@ -302,12 +302,13 @@ def become_kernel(carried: Carried, payload: Any, before_end: Callable[[], objec
 
 
 def become_copy(
-    carried: Carried, connection_file: str, owner: socket.socket, before_end: Callable[[], object]
+    carried: Carried,
+    connection_file: str,
+    owner: socket.socket,
+    before_end: Callable[[], object],
+    sandbox: Any = None,
 ) -> None:
     """Be a second kernel; end with it, or when the other end of ``owner`` is closed."""
-    for number, offset in carried.offsets:
-        _open_again(number, offset)
-    carried.offsets = []
 
     def announce() -> None:
         owner.send(json.dumps({"process_id": os.getpid()}).encode())
@@ -321,10 +322,21 @@ def become_copy(
         os._exit(0)
 
     try:
+        if sandbox is not None:
+            folder = os.path.dirname(connection_file)
+            sandbox.enter(folder, owner, carried.offsets)
+            carried.application.transport, carried.application.ip = "ipc", f"{folder}/kernel"
+            # What it runs is nobody's history.
+            carried.application.shell.history_manager.enabled = False
+        else:
+            for number, offset in carried.offsets:
+                _open_again(number, offset)
+        carried.offsets = []
         code = _run(carried, None, connection_file, announce)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            owner.send(json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
+            told = str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+            owner.send(json.dumps({"refused": told}).encode())
         raise
     _end_with(code, before_end)
 

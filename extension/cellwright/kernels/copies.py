@@ -25,6 +25,7 @@ class CopyProcess:
 
     Args:
         ask: Reaches the kernel that is copied.
+        is_sandboxed: It cannot change the world outside either: ``kernels.sandbox``.
 
     Raises:
         KernelError: It cannot be copied; the message names what stands in the way.
@@ -32,13 +33,17 @@ class CopyProcess:
 
     way = "copied"
 
-    def __init__(self, ask: AskSnapshots) -> None:
+    def __init__(self, ask: AskSnapshots, *, is_sandboxed: bool = False) -> None:
         self._ask = ask
         self._folder = Path(tempfile.mkdtemp(prefix="cw-"))
         self._connection_file = self._folder / "kernel.json"
         self.copy_id = ""
         try:
-            given = {"snapshot_id": "", "connection_file": str(self._connection_file)}
+            given = {
+                "snapshot_id": "",
+                "connection_file": str(self._connection_file),
+                "is_sandboxed": is_sandboxed,
+            }
             answer = ask("fork_copy", given)
             check_copied(answer)
         except BaseException:
@@ -88,7 +93,9 @@ class CopyProcess:
                 self._ask("end_copy", {"copy_id": copy_id})
             except KernelError:
                 # A cell of the user's runs, perhaps for hours: the copy gives its memory back now.
-                if self.is_alive():
+                now = True
+            if now and self.is_alive():
+                with suppress(ProcessLookupError):
                     os.kill(self._process_id, signal.SIGKILL)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -156,19 +163,22 @@ class CopiedKernel(FreshKernel):
         return snapshot
 
 
-def open_copy(ask: AskSnapshots, life: str = "", stop: Stop | None = None) -> CopiedKernel:
+def open_copy(
+    ask: AskSnapshots, life: str = "", stop: Stop | None = None, *, is_sandboxed: bool = False
+) -> CopiedKernel:
     """A copy of the kernel as it is now.
 
     Args:
         ask: Reaches the kernel.
         life: Its ``session``.
         stop: Ends the wait for the copy.
+        is_sandboxed: It cannot change the world outside either: ``kernels.sandbox``.
 
     Raises:
         KernelError: It cannot be copied, or the copy does not answer.
         RunCancelled: Somebody asked to stop.
     """
-    process = CopyProcess(ask)
+    process = CopyProcess(ask, is_sandboxed=is_sandboxed)
     try:
         kernel = CopiedKernel.opened(process, stop=stop)
     except BaseException:

@@ -22,6 +22,7 @@ from cellwright.kernels import (
     interrupt_watch,
     obstacles,
     probe,
+    sandbox,
     sent_outputs,
     snapshots,
 )
@@ -62,7 +63,7 @@ def prepare_code() -> str:
 @functools.cache
 def install_snapshots_code() -> str:
     """Code that installs ``snapshots`` beside the probe, where somebody wants them."""
-    return f"exec({MAKE!r}, {_sources(SNAPSHOTS, awakening, obstacles, snapshots)!r})"
+    return f"exec({MAKE!r}, {_sources(SNAPSHOTS, sandbox, awakening, obstacles, snapshots)!r})"
 
 
 def _given() -> dict[str, Any]:

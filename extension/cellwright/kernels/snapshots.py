@@ -1,7 +1,8 @@
 """Snapshots of the live kernel, from inside it: forks that sleep until one is gone back to.
 
-The source of this file and of its neighbours ``awakening`` and ``obstacles`` is sent to kernels
-that may not have cellwright, so they import nothing else of ours, and Python 3.9 is enough.
+The source of this file and of its neighbours ``awakening``, ``sandbox`` and ``obstacles`` is sent
+to kernels that may not have cellwright, so they import nothing else of ours, and Python 3.9 is
+enough.
 
 - ``take`` forks the kernel's process. The fork sleeps: it holds no port of the kernel, runs no
   thread, and ends by itself when the kernel is gone. Memory is shared until either changes it.
@@ -40,6 +41,7 @@ from typing import Any
 
 from . import awakening
 from .obstacles import find_obstacles
+from .sandbox import Sandbox
 
 REGISTRY = "_cellwright_snapshots"
 """The module that holds the table: one for a process, whoever asks first."""
@@ -70,7 +72,7 @@ def registry() -> Any:
     if found is None:
         found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
         found.table, found.copies, found.ending = [], [], []
-        found.link = found.owner = found.news = None
+        found.link = found.owner = found.news = found.sandbox = None
         found.is_watched = found.is_watched_over = False
     return found
 
@@ -198,7 +200,7 @@ def go_back(
     raise AssertionError("this process has another program now")
 
 
-def fork_copy(snapshot_id: str, connection_file: str) -> Answer:
+def fork_copy(snapshot_id: str, connection_file: str, is_sandboxed: bool = False) -> Answer:
     """Make a second kernel, of a snapshot or of now.
 
     It ends when this kernel does, and ``end_copy`` ends it before. Nothing of what it does is seen
@@ -207,6 +209,8 @@ def fork_copy(snapshot_id: str, connection_file: str) -> Answer:
     Args:
         snapshot_id: Of which snapshot; empty: of now.
         connection_file: Where it writes its ports; ``ip`` and the like are taken from this kernel.
+        is_sandboxed: It shall not change the world outside either (``sandbox``). Its sockets are
+            files beside the connection file then.
 
     Returns:
         ``{"id": …, "process_id": …}``, or ``{"obstacles": […]}`` or ``{"refused": …}``.
@@ -220,7 +224,14 @@ def fork_copy(snapshot_id: str, connection_file: str) -> Answer:
         if snapshot_id:
             return {"refused": "the snapshot is not there any more"}
         record = _fork({"label": "a copy"})
-    request = json.dumps({"do": "live", "connection_file": connection_file, "stays": not is_new})
+    request = json.dumps(
+        {
+            "do": "live",
+            "connection_file": connection_file,
+            "is_sandboxed": is_sandboxed,
+            "stays": not is_new,
+        }
+    )
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         socket.send_fds(record["socket"], [request.encode()], [theirs.fileno()])
@@ -250,6 +261,12 @@ def end_copy(copy_id: str = "") -> Answer:
         if copy["is_child"]:
             registry().ending.append(copy["process_id"])
     return {"ended": [copy["id"] for copy in chosen]}
+
+
+def effects() -> Answer:
+    """In a sandboxed copy: what it has done that nobody sees, as ``Sandbox.effects``."""
+    sandbox: Sandbox = registry().sandbox
+    return sandbox.effects()
 
 
 def offer() -> Answer:
@@ -309,6 +326,7 @@ def take_news() -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "adopt": adopt,
     "drop": drop,
+    "effects": effects,
     "end_copy": end_copy,
     "fork_copy": fork_copy,
     "go_back": go_back,
@@ -479,7 +497,9 @@ def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, car
     line.close()
     _settle(carried)
     registry().owner = owner
-    awakening.become_copy(carried, request["connection_file"], owner, before_end=_end_all)
+    if request["is_sandboxed"]:
+        registry().sandbox = Sandbox()
+    awakening.become_copy(carried, request["connection_file"], owner, _end_all, registry().sandbox)
 
 
 def _is_there(record: Answer) -> bool:

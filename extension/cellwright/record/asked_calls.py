@@ -45,6 +45,15 @@ def code_of(call: ToolStarted) -> str:
     return spelled_out("\n\n".join(filter(None, (code, arguments))))
 
 
+def code_to_run(call: ToolStarted) -> str:
+    """The Python that the kernel would run, whole; empty: none."""
+    if call.name == "run_existing_cell":
+        target = _target(call)
+        return target.source if target is not None else ""
+    is_run = call.name in ("run_cell", "run_scratch") or deed_of(call) == "change and run"
+    return written_by(call) if is_run else ""
+
+
 def language_of(call: ToolStarted) -> str:
     """What ``code_of`` is written in."""
     if call.cells and deed_of(call) in ("change", "change and run", "delete"):

@@ -12,8 +12,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.server.frames import BranchesPhase, RefusedError
-from cellwright.server.kernel_access import ConnectedKernel, ServerKernels
+from cellwright.server.kernel_access import ServerKernels, SnapshotAsker
 from cellwright.server.live_run import LiveRun
 from cellwright.session.branches import (
     Branch,
@@ -125,52 +125,6 @@ def check_mode(mode: Mode) -> None:
         )
 
 
-class _Asking:
-    """Asks the notebook's kernel for functions of ``kernels.snapshots``; an ``AskSnapshots``.
-
-    Args:
-        kernels: The server's.
-        kernel_id: Which one.
-    """
-
-    def __init__(self, kernels: ServerKernels, kernel_id: str) -> None:
-        self._kernels, self._kernel_id = kernels, kernel_id
-        self._lock = threading.RLock()
-        self._connection: ConnectedKernel | None = None
-
-    def __call__(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """The kernel's answer.
-
-        Raises:
-            KernelError: It is busy, gone, or failed.
-        """
-        with self.connected() as kernel:
-            return kernel.ask_snapshots(function, arguments)
-
-    @contextmanager
-    def connected(self) -> Iterator[ConnectedKernel]:
-        """One connection for all that is asked within.
-
-        Raises:
-            KernelError: The kernel is busy or gone.
-        """
-        with self._lock:
-            if self._connection is not None:
-                yield self._connection
-                return
-            try:
-                kernel = self._kernels.connect(self._kernel_id)
-            except SetupError as error:
-                raise KernelError(error.message, hint=error.hint) from error
-            with closing(kernel):
-                self._kernels.check_free(self._kernel_id)
-                self._connection = kernel
-                try:
-                    yield kernel
-                finally:
-                    self._connection = None
-
-
 class ChatBranches:
     """The attempts at one prompt, from their begin until one is kept or all are dropped.
 
@@ -188,7 +142,7 @@ class ChatBranches:
         self.taken_notes: tuple[str, ...] = ()
         """What waited in the chat and went along with the prompt."""
         attach = run.prompt.attach
-        self._ask = _Asking(kernels, attach.kernel_id if attach is not None else "")
+        self._ask = SnapshotAsker(kernels, attach.kernel_id if attach is not None else "")
         self._runs, self._tell = runs, tell
         self._branches: Branches | None = None
         self._states: dict[int, BranchSummary] = {}

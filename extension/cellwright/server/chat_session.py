@@ -18,7 +18,13 @@ from cellwright.record.values import from_dict, to_dict
 from cellwright.server import frames
 from cellwright.server.application import check_kernels
 from cellwright.server.frames import Ask, ContextItem, RefusedError, error_frame
-from cellwright.server.live_run import Asker, LiveRun, PromptQueue, WaitingPrompt
+from cellwright.server.live_run import (
+    NOT_WAITING,
+    Asker,
+    LiveRun,
+    PromptQueue,
+    WaitingPrompt,
+)
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.stopping import WorkerThread
 from cellwright.store.chat_rows import Chat, is_guest
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
     from cellwright.server.answering import ChatAnswering, ChatEnvironment
     from cellwright.server.branching import ChatBranches
+    from cellwright.session.previewing import Preview
 
 
 # A prompt is checked before it is queued: what cannot be asked is refused at once.
@@ -333,7 +340,29 @@ class ChatSession:
         run = self._driven(tab)
         answer = ApprovalAnswer(frame.allowed, "person", frame.reason, frame.for_session)
         if not run.approver.answer(frame.call_id, answer):
-            raise RefusedError("gone", "That call does not wait for an answer any more.")
+            raise RefusedError("gone", NOT_WAITING)
+
+    def preview(self, call_id: str) -> Preview:
+        """What the call would do that the person is asked about, tried in a copy of the kernel.
+
+        Raises:
+            RefusedError: It does not wait for an answer.
+            SetupError: It runs no code.
+            KernelError: The kernel cannot be copied; the message says why.
+            RunCancelled: It was answered meanwhile, or stopped.
+        """
+        run = self._run
+        attach = run.prompt.attach if run is not None else None
+        if run is None or attach is None:
+            raise RefusedError("gone", NOT_WAITING)
+        with run.approver.trying(call_id) as (call, stop):
+            return self._workplace.preview(call, attach.kernel_id, stop)
+
+    def end_preview(self) -> None:
+        """End the trial of the call that the person is asked about, if there is one."""
+        run = self._run
+        if run is not None:
+            run.approver.end_trial()
 
     def type(self, tab: Tab, frame: frames.Input) -> None:
         """What the person typed for a cell.

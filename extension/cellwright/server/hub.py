@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cellwright._version import __version__
 from cellwright.errors import CellwrightError
+from cellwright.record.events import ToolStarted
 from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames
 from cellwright.server.application import Application, Person, check_objects, open_chat
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from cellwright.server.answering import ChatAnswering
     from cellwright.server.branching import ChatBranches
     from cellwright.server.live_run import LiveRun
+    from cellwright.session.previewing import Preview
     from cellwright.session.standard_sources import Sources
+    from cellwright.stopping import Stop
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
@@ -128,6 +131,13 @@ class Hub:
         from cellwright.server.branching import ChatBranches
 
         return ChatBranches(run, self.kernels, self.runs, tell)
+
+    def preview(self, call: ToolStarted, kernel_id: str, stop: Stop) -> Preview:
+        """Try a call in a copy of a kernel."""
+        from cellwright.server.kernel_access import SnapshotAsker
+        from cellwright.session.previewing import preview
+
+        return preview(call, SnapshotAsker(self.kernels, kernel_id), stop)
 
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import closing, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -523,3 +524,49 @@ def disconnect(client: Any) -> None:
     context = getattr(client, "context", None)
     if context is not None:
         context.destroy(linger=100)
+
+
+class SnapshotAsker:
+    """Asks the notebook's kernel for functions of ``kernels.snapshots``; an ``AskSnapshots``.
+
+    Args:
+        kernels: The server's.
+        kernel_id: Which one.
+    """
+
+    def __init__(self, kernels: ServerKernels, kernel_id: str) -> None:
+        self._kernels, self._kernel_id = kernels, kernel_id
+        self._lock = threading.RLock()
+        self._connection: ConnectedKernel | None = None
+
+    def __call__(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The kernel's answer.
+
+        Raises:
+            KernelError: It is busy, gone, or failed.
+        """
+        with self.connected() as kernel:
+            return kernel.ask_snapshots(function, arguments)
+
+    @contextmanager
+    def connected(self) -> Iterator[ConnectedKernel]:
+        """One connection for all that is asked within.
+
+        Raises:
+            KernelError: The kernel is busy or gone.
+        """
+        with self._lock:
+            if self._connection is not None:
+                yield self._connection
+                return
+            try:
+                kernel = self._kernels.connect(self._kernel_id)
+            except SetupError as error:
+                raise KernelError(error.message, hint=error.hint) from error
+            with closing(kernel):
+                self._kernels.check_free(self._kernel_id)
+                self._connection = kernel
+                try:
+                    yield kernel
+                finally:
+                    self._connection = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,14 @@ from cellwright.record.events import (
     RunStatus,
     ToolStarted,
 )
-from cellwright.server.frames import Ask, Attach, InputAsked, Phase, QueuedPrompt
+from cellwright.server.frames import (
+    Ask,
+    Attach,
+    InputAsked,
+    Phase,
+    QueuedPrompt,
+    RefusedError,
+)
 from cellwright.server.tab import AttachedNotebook
 from cellwright.stopping import Stop
 from cellwright.tools import FormRequest
@@ -37,6 +45,8 @@ from cellwright.tools import FormRequest
 # What this does not protect against: code that runs in the page itself, such as a script in an
 # output that the person trusts; a page that is gone, whose place any page with the token may take.
 
+NOT_WAITING = "That call does not wait for an answer any more."
+
 
 class PanelApprover:
     """Waits for the person's answer to one call at a time.
@@ -49,7 +59,9 @@ class PanelApprover:
         self._stop = stop
         self._changed = threading.Condition()
         self._call_id = ""
+        self._call: ToolStarted | None = None
         self._answer: ApprovalAnswer | None = None
+        self._trial: Stop | None = None
 
     def expect(self, call_id: str) -> None:
         """An answer to this call is welcome from now on."""
@@ -64,7 +76,34 @@ class PanelApprover:
                 return False
             self._answer = answer
             self._changed.notify_all()
+            self.end_trial("answered")
             return True
+
+    @contextmanager
+    def trying(self, call_id: str) -> Iterator[tuple[ToolStarted, Stop]]:
+        """The call that waits, and what ends its trial: the answer, another trial, or Stop.
+
+        Raises:
+            RefusedError: That call does not wait for an answer.
+        """
+        with self._changed:
+            call = self._call
+            if call is None or call.call_id != call_id or self._answer is not None:
+                raise RefusedError("gone", NOT_WAITING)
+            self.end_trial("begun anew")
+            self._trial = stop = Stop()
+        try:
+            yield call, stop
+        finally:
+            with self._changed:
+                if self._trial is stop:
+                    self._trial = None
+
+    def end_trial(self, reason: str = "stopped by the user") -> None:
+        """End the trial of the call that waits, if there is one."""
+        with self._changed:
+            if self._trial is not None:
+                self._trial.set(reason)
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """Whether the call may run.
@@ -74,12 +113,14 @@ class PanelApprover:
         """
         self.expect(call.call_id)
         with self._changed:
+            self._call = call
             try:
                 while self._answer is None:
                     self._stop.wait_on(self._changed)
                 return self._answer
             finally:
-                self._call_id = ""
+                self._call_id, self._call = "", None
+                self.end_trial("because the run was stopped")
 
 
 # What a running cell asks with ``input()``, or a service, put to the person in the panel.

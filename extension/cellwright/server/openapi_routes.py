@@ -28,6 +28,7 @@ from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.library_routes import LibraryHits, LibraryState, NewPlace
+from cellwright.server.preview_routes import WantedPreview
 from cellwright.server.project_routes import ProjectConsent, ProjectTextRows
 from cellwright.server.rest_types import Problem
 from cellwright.server.routes import TEXT_LIMIT_CHARACTERS, Route, RouteTable
@@ -36,6 +37,7 @@ from cellwright.server.table import load_all_routes
 from cellwright.server.tool_routes import ToolList, WantedSignIn
 from cellwright.server.uploads import TakenFile
 from cellwright.server.usage_routes import UsageTotals, WantedBudgets
+from cellwright.session.previewing import Preview
 
 # What each operation takes and answers. A route without a row is described by its address, its
 # words and its refusals alone. The tests hold every row against what its route takes and answers.
@@ -116,6 +118,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "POST chats/{chat_id}/branches/{branch_id}/keep": Operation(
         KeptBranch, refusals=(400, 404, 409)
     ),
+    "POST chats/{chat_id}/preview": Operation(
+        Preview, body=WantedPreview, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE chats/{chat_id}/preview": Operation(types.Nothing, refusals=(404, 409)),
     "POST chats/{chat_id}/branch": Operation(
         types.ChatSummary, 201, types.ChatBranching, refusals=(400, 404, 409, 413)
     ),

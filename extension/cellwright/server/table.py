@@ -17,6 +17,7 @@ Routes = tuple[tuple[str, type[RequestHandler]], ...]
 MODULES: tuple[tuple[str, str], ...] = (
     (r"v1/(health|service|service/test|models|providers)", "service_routes"),
     (r"v1/chats/[^/]+/branches(/.*)?", "branch_routes"),
+    (r"v1/chats/[^/]+/preview", "preview_routes"),
     (r"v1/chats/[^/]+/context", "chat_context_routes"),
     (r"v1/chats/[^/]+/project", "project_routes"),
     (r"v1/chats(/.*)?", "chat_routes"),

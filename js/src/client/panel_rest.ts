@@ -9,6 +9,7 @@ import type {
   ChatContext,
   ChatSummary as ListedChat,
   MissingCells,
+  Preview,
   ProjectConsent,
   ProjectTextRow,
   ProviderList,
@@ -214,6 +215,20 @@ export class Rest {
   /** End all of them; nothing of them happened. */
   async dropBranches(id: string): Promise<void> {
     await send(this._settings, { path: ['chats', id, 'branches'] }, { method: 'DELETE' });
+  }
+
+  /** What the call would do that waits for the person, tried in a copy of the kernel. */
+  preview(id: string, call: string): Promise<Preview> {
+    return this._get(
+      shape('Preview'),
+      { path: ['chats', id, 'preview'] },
+      withBody('POST', { call })
+    );
+  }
+
+  /** End that; the call goes on to wait. */
+  async endPreview(id: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id, 'preview'] }, { method: 'DELETE' });
   }
 
   /** A new chat that goes on after this run. */

@@ -8,6 +8,7 @@ import { OpenNotebookButton } from '../ui/opening';
 import { TextEdit } from '../ui/text_edit';
 import { cardTitle } from '../ui/words';
 import { approveWords, AskedCall, useAskedCell } from './asked_call';
+import { PreviewPart } from './preview';
 import { type ApprovalAnswer, useTurnActions } from './turn_actions';
 
 /** Tools that change cells; how risky a call is comes only when its turn comes. */
@@ -143,6 +144,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       onKeyDown={onKeyDown}
     >
       {card.reason !== '' && <p className="cw-approval-reason">{card.reason}</p>}
+      <PreviewPart card={card} />
       <WhyNoAnswer />
       {isExplaining ? (
         <TextEdit

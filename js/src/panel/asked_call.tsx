@@ -43,6 +43,11 @@ function deedOf({ given, name }: Pick<ToolCard, 'given' | 'name'>): Deed {
   }
 }
 
+/** Whether the kernel would run code of ours for it, which can be tried before. */
+export function codeToRun(card: ToolCard): boolean {
+  return ['run', 'run_existing', 'edit_and_run'].includes(deedOf(card));
+}
+
 /** What the button says that allows it. */
 export function approveWords(card: ToolCard, trans: TranslationBundle): string {
   const words: Record<Deed, string> = {

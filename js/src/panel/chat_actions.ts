@@ -91,6 +91,11 @@ export function useChatActions(
       answer: (callId, { allowed, reason, forSession }) => {
         chat.answer(callId, allowed, reason, forSession);
       },
+      preview: callId => panel.rest.preview(chat.id, callId),
+      endPreview: () => {
+        // One that ended by itself is as good.
+        panel.rest.endPreview(chat.id).catch(() => undefined);
+      },
       acceptAll,
       reveal: cellId => {
         port?.reveal(cellId);

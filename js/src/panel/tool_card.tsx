@@ -4,12 +4,12 @@ import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Progress, ToolCard } from '../chat/types';
 import { Button, Icon, type IconName } from '../ui/button';
 import { CodeBlock } from '../ui/code_block';
-import { formatElapsed, formatSeconds, formatSize } from '../ui/figures';
+import { formatElapsed, formatSeconds } from '../ui/figures';
 import { useSeconds, useTrans } from '../ui/hooks';
 import { cardWords, undoWords } from '../ui/words';
-import type { Execution } from '../wire/generated';
 import { Approval } from './approval';
 import { AskedCall, useAskedCell } from './asked_call';
+import { Effects } from './effects';
 import { ToolContents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
 
@@ -50,42 +50,6 @@ function ToolBody({ card, runId }: ToolBodyProps) {
       )}
       {card.execution !== null && <Effects execution={card.execution} />}
       <CellActions card={card} runId={runId} />
-    </>
-  );
-}
-
-/** Variables and files that running it changed. */
-function Effects({ execution }: { execution: Execution }) {
-  const trans = useTrans();
-  const { changed, removed, files, note } = execution;
-  return (
-    <>
-      {note !== '' && <p className="cw-muted">{note}</p>}
-      {changed.length + removed.length > 0 && (
-        <p className="cw-effects">
-          <span className="cw-muted">{trans.__('Variables')}</span>
-          {changed.map(variable => (
-            <code key={variable.name} title={variable.text}>
-              {variable.name}
-            </code>
-          ))}
-          {removed.map(name => (
-            <code key={name}>
-              <del>{name}</del>
-            </code>
-          ))}
-        </p>
-      )}
-      {files.length > 0 && (
-        <p className="cw-effects">
-          <span className="cw-muted">{trans.__('Files')}</span>
-          {files.map(file => (
-            <code key={file.path} title={formatSize(file.size_bytes)}>
-              {file.change === 'deleted' ? <del>{file.path}</del> : file.path}
-            </code>
-          ))}
-        </p>
-      )}
     </>
   );
 }

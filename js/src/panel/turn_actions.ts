@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { ProjectTextRow } from '../client/panel_rest';
 import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
-import type { NamedCell } from '../wire/generated';
+import type { NamedCell, Preview } from '../wire/generated';
 
 /** What a person can do about a turn and its calls. */
 export interface TurnActions {
@@ -21,6 +21,9 @@ export interface TurnActions {
   /** Call this when the person has changed cells, until the returned function is called. */
   watchCells(listener: () => void): () => void;
   answer(callId: string, answer: ApprovalAnswer): void;
+  /** What the call would do that waits, tried in a copy of the kernel. */
+  preview(callId: string): Promise<Preview>;
+  endPreview(): void;
   /** Allow these calls; those that do not ask yet, as soon as they do. */
   acceptAll(callIds: readonly string[]): void;
   reveal(cellId: string): void;
@@ -75,6 +78,8 @@ const NOTHING: TurnActions = {
   cancelAsk: () => undefined,
   watchCells: () => () => undefined,
   answer: () => undefined,
+  preview: () => new Promise<Preview>(() => undefined),
+  endPreview: () => undefined,
   acceptAll: () => undefined,
   reveal: () => undefined,
   highlight: () => undefined,

@@ -162,6 +162,14 @@ export interface components {
     readonly OneVariable: {
       readonly text: string;
     };
+    /** @description What came of a call in the copy; nothing of it has happened. */
+    readonly Preview: {
+      readonly outputs: readonly components['schemas']['PreviewOutput'][];
+      /** @description ``files`` are those anywhere; in the kernel's folder by their relative path. */
+      readonly execution: components['schemas']['Execution'];
+      /** @description Host and port, or path, of what Python code tried to reach and did not. */
+      readonly addresses: readonly string[];
+    };
     /** @description What there is, and what cannot be read. */
     readonly ProjectTextRows: {
       readonly texts: readonly components['schemas']['ProjectTextRow'][];
@@ -1132,6 +1140,12 @@ export interface components {
       /** @constant */
       readonly type: 'pong';
     };
+    /** @description Something that the code shows: text, or a picture. */
+    readonly PreviewOutput: {
+      readonly text: string;
+      /** @description A PNG in base64; empty: it is text. */
+      readonly picture: string;
+    };
     /** @description A file of instructions, or a skill, as a model would be given it. */
     readonly ProjectTextRow: {
       /** @description Of this version of it: once the file changes it has another. */
@@ -1927,6 +1941,7 @@ export type MemoryList = components['schemas']['MemoryList'];
 export type MissingCells = components['schemas']['MissingCells'];
 export type Models = components['schemas']['Models'];
 export type OneVariable = components['schemas']['OneVariable'];
+export type Preview = components['schemas']['Preview'];
 export type ProjectTextRows = components['schemas']['ProjectTextRows'];
 export type ProviderList = components['schemas']['ProviderList'];
 export type LeaderboardPage = components['schemas']['LeaderboardPage'];
@@ -2014,6 +2029,7 @@ export type NoticeGiven = components['schemas']['NoticeGiven'];
 export type PageRequest = components['schemas']['PageRequest'];
 export type Parameters = components['schemas']['Parameters'];
 export type Pong = components['schemas']['Pong'];
+export type PreviewOutput = components['schemas']['PreviewOutput'];
 export type ProjectTextRow = components['schemas']['ProjectTextRow'];
 export type Proposed = components['schemas']['Proposed'];
 export type ProviderItems = components['schemas']['ProviderItems'];
@@ -2262,6 +2278,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'object'
   },
   OneVariable: { properties: { text: { type: 'string' } }, required: ['text'], type: 'object' },
+  Preview: {
+    properties: {
+      outputs: { items: { $ref: '#/components/schemas/PreviewOutput' }, type: 'array' },
+      execution: { $ref: '#/components/schemas/Execution' },
+      addresses: { items: { type: 'string' }, type: 'array' }
+    },
+    required: ['outputs', 'execution', 'addresses'],
+    type: 'object'
+  },
   ProjectTextRows: {
     properties: {
       texts: { default: [], items: { $ref: '#/components/schemas/ProjectTextRow' }, type: 'array' },
@@ -3447,6 +3472,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       type: { const: 'pong', default: 'pong', type: 'string' }
     },
     required: ['at'],
+    type: 'object'
+  },
+  PreviewOutput: {
+    properties: { text: { type: 'string' }, picture: { default: '', type: 'string' } },
+    required: ['text'],
     type: 'object'
   },
   ProjectTextRow: {

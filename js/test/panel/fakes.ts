@@ -290,6 +290,14 @@ export class FakePanel implements Panel {
       this.calls.push(['dropBranches', id]);
       return this.answer(undefined);
     },
+    preview: (id, call) => {
+      this.calls.push(['preview', id, call]);
+      return new Promise(() => undefined);
+    },
+    endPreview: id => {
+      this.calls.push(['endPreview', id]);
+      return this.answer(undefined);
+    },
     undoVariables: (kernel, run, step) => {
       this.calls.push(['undoVariables', kernel, run, step]);
       return this.answer(undefined);

@@ -98,6 +98,8 @@ export const ACTIONS: TurnActions = {
   cancelAsk: NOTHING,
   watchCells: () => NOTHING,
   answer: NOTHING,
+  preview: () => new Promise(NOTHING),
+  endPreview: NOTHING,
   acceptAll: NOTHING,
   reveal: NOTHING,
   highlight: NOTHING,

@@ -1,0 +1,118 @@
+"""A look at what a call would do, before the person allows it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from fake_service import FakeService, text
+from kernels.test_sandbox import CAN_SANDBOX
+from server.live_server import Live
+from server.live_tab import Document, TabClient
+from server.test_socket_approvals import answer, asked, run_cell
+from server_client import Client
+
+pytestmark = [
+    pytest.mark.server,
+    pytest.mark.kernel,
+    pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself"),
+]
+
+CODE = """\
+from pathlib import Path
+total = sum(values)
+Path('total.txt').write_text(str(total))
+print('total', total)
+import urllib.request
+try:
+    urllib.request.urlopen('http://prices.example/today', timeout=2)
+except OSError:
+    print('no prices')
+total"""
+
+
+async def waiting(
+    live: Live, scripted: FakeService, code: str, *, before: str = "values = [1, 2, 3]"
+) -> tuple[TabClient, str, Document, str]:
+    """A call of that code that waits for the person."""
+    scripted.script = [run_cell(code), text("Done.")]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.run(before) == "ok"
+    await tab.ask(chat, "add them up", mode="ask")
+    return tab, chat, document, await asked(tab, chat)
+
+
+async def test_a_call_is_tried_and_then_run_for_real(
+    live: Live, client: Client, scripted: FakeService, tmp_path: Path
+) -> None:
+    before = f"values = [1, 2, 3]; import os; os.chdir({str(tmp_path)!r})"
+    tab, chat, document, call = await waiting(live, scripted, CODE, before=before)
+    found = await client.call("POST", f"chats/{chat}/preview", {"call": call})
+    assert found.status == 200, found.json
+    preview = found.json
+    assert [o["text"] for o in preview["outputs"]] == ["total 6\nno prices", "6"]
+    execution = preview["execution"]
+    assert execution["status"] == "ok"
+    assert {"total", "Path"} <= {variable["name"] for variable in execution["changed"]}
+    assert execution["files"] == [{"path": "total.txt", "change": "created", "size_bytes": 1}]
+    assert preview["addresses"] == ["prices.example:80"]
+
+    person = await live.person(document.kernel_id)
+    assert await person.run("total") == "error"
+    assert await person.run("import os; assert not os.path.exists('total.txt')") == "ok"
+    assert not document.outputs
+    assert tab.states[chat]["approval"] == call, "it goes on to wait"
+    await answer(tab, chat, call, allowed=True)
+    assert (await tab.finished())["status"] == "completed"
+    assert await person.run("assert total == 6 and os.path.exists('total.txt')") == "ok"
+    assert "preview" not in str(live.application.runs.events(tab.states[chat]["run"] or ""))
+
+
+async def test_a_preview_ends_with_the_answer_or_when_the_person_ends_it(
+    live: Live, client: Client, scripted: FakeService
+) -> None:
+    tab, chat, document, call = await waiting(live, scripted, "import time; time.sleep(30)")
+    for end in ("end", "answer"):
+        began = time.monotonic()
+        trying = asyncio.create_task(client.call("POST", f"chats/{chat}/preview", {"call": call}))
+        await asyncio.sleep(1)
+        if end == "end":
+            await client.call("DELETE", f"chats/{chat}/preview")
+        else:
+            await answer(tab, chat, call, allowed=False)
+        found = await trying
+        assert found.status == 409
+        assert "The preview was ended" in found.json["message"]
+        assert time.monotonic() - began < 10
+    assert (await tab.finished())["status"] == "completed"
+    again = await client.call("POST", f"chats/{chat}/preview", {"call": call})
+    assert again.status == 400
+    assert "does not wait" in again.json["message"]
+    assert not document.outputs
+
+
+async def test_what_stands_in_the_way_is_named_and_the_call_goes_on_to_wait(
+    live: Live, client: Client, scripted: FakeService
+) -> None:
+    feed = "import threading\nthreading.Thread(target=threading.Event().wait, name='feed').start()"
+    feed = feed.replace(").start", ", daemon=True).start")
+    tab, chat, _, call = await waiting(live, scripted, "1", before=feed)
+    refused = await client.call("POST", f"chats/{chat}/preview", {"call": call})
+    assert refused.status == 409
+    assert "thread 'feed' runs" in refused.json["message"]
+    await answer(tab, chat, call, allowed=True)
+    assert (await tab.finished())["status"] == "completed"
+
+
+async def test_an_error_is_shown_as_the_code_made_it(
+    live: Live, client: Client, scripted: FakeService
+) -> None:
+    tab, chat, _, call = await waiting(live, scripted, "values.clear()\n1 / 0")
+    preview = (await client.call("POST", f"chats/{chat}/preview", {"call": call})).json
+    assert preview["outputs"][0]["text"] == "ZeroDivisionError: division by zero"
+    assert preview["execution"]["status"] == "error"
+    await answer(tab, chat, call, allowed=False)
+    await tab.finished()
