@@ -25,8 +25,8 @@ WAIT_SECONDS = 30.0
 class SnapshotKernel:
     """A stock kernel that is asked for snapshots by silent requests, as the panel asks."""
 
-    def __init__(self, folder: Path) -> None:
-        self.manager = KernelManager()
+    def __init__(self, folder: Path, manager: Any = None) -> None:
+        self.manager: Any = KernelManager() if manager is None else manager
         self.manager.start_kernel(cwd=str(folder), env=kernel_environment())
         self.client: BlockingKernelClient = self.manager.client()
         self.client.start_channels()
@@ -36,7 +36,7 @@ class SnapshotKernel:
     @property
     def root(self) -> int:
         """The process that the manager started."""
-        return int(self.manager.provisioner.process.pid)  # type: ignore[union-attr]
+        return int(self.manager.provisioner.process.pid)
 
     def install(self) -> None:
         self.client.execute_interactive(

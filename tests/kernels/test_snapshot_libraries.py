@@ -160,6 +160,15 @@ NAMED = (
     ),
     (
         Library(
+            "the debugger, once it was attached",
+            "import debugpy; debugpy.listen(('127.0.0.1', 0))",
+            "",
+            "debugpy",
+        ),
+        "the debugger holds threads",
+    ),
+    (
+        Library(
             "a thread",
             "import threading; go = threading.Event()\n"
             "waiter = threading.Thread(target=go.wait, name='waiter'); waiter.start()",

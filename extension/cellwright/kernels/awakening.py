@@ -55,6 +55,7 @@ class Carried:
         self.random: Any = None
         self.thread_values: dict[Any, Any] = {}
         """What ``threading.local`` objects hold for the main thread."""
+        self.main_thread = threading.main_thread()
         self.thread_id = threading.get_ident()
         self.context = contextvars.copy_context()
         self.signal_mask: Any = ()
@@ -488,6 +489,11 @@ def _restore_process(carried: Carried) -> None:
             os.lseek(file, offset, os.SEEK_SET)
     if carried.random is not None:
         sys.modules["random"].setstate(carried.random)
+    # The thread that was forked is the main one: what asks shall see no other than before, and
+    # threads that it starts are no more daemons than those of the main thread were.
+    main: Any = threading.current_thread()
+    main.__class__ = type(carried.main_thread)
+    main._name, main._daemonic = carried.main_thread.name, carried.main_thread.daemon
     _thread_values().update(carried.thread_values)
     _forget_loky()
     _adopt_connections(carried.thread_id)

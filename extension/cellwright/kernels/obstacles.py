@@ -23,7 +23,12 @@ DISPENSABLE = ("joblib.externals.loky", "tqdm._monitor")
 """Modules of threads that the library begins anew, or does without."""
 NATIVE = ("ZMQbg/", "jemalloc_bg_thd", "polars-ooc")
 """Beginnings of the names of threads without Python that nobody misses."""
-POOLS = "a thread pool"
+KNOWN_AS = {
+    "concurrent.futures.thread": "a thread pool",
+    "pydevd": "the debugger",
+    "_pydevd_bundle": "the debugger",
+}
+"""What people call the module that threads are from."""
 OWNER_WATCH = "owner watch"
 """A thread of kernels that ``warmed`` has forked; what comes of them ends with its own owner."""
 OWN_TASKS = ("ipykernel", "tornado", "zmq", "jupyter_client", "IPython")
@@ -43,16 +48,24 @@ def find_obstacles() -> list[str]:
 
 
 def _threads(app: Any) -> Iterator[str]:
-    for thread in threading.enumerate():
+    # The debugger hides its threads from ``enumerate``.
+    for thread in list(vars(threading)["_active"].values()):
         if _is_of_kernel(thread, app) or _origin(thread).startswith(DISPENSABLE):
             continue
         if thread.name == "QueueFeederThread" and "joblib.externals.loky" in sys.modules:
             continue
-        library = _origin(thread).replace("concurrent.futures.thread", POOLS).partition(".")[0]
+        library = _library(_origin(thread))
         if library in ("", "__main__", "threading"):
             yield f"thread {thread.name!r} runs"
         else:
             yield f"{library} holds threads"
+
+
+def _library(module: str) -> str:
+    for name, known_as in KNOWN_AS.items():
+        if module.startswith(name):
+            return known_as
+    return module.partition(".")[0]
 
 
 def _origin(thread: threading.Thread) -> str:

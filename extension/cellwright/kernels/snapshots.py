@@ -352,6 +352,8 @@ def answer_text(function: str, arguments: str) -> str:
 
 def _fork(about: Answer) -> Answer:
     """A record of a new sleeper."""
+    import posix  # a debugger that was attached has put functions of its own into ``os``
+
     state = registry()
     _bury()
     if not state.is_watched_over:
@@ -370,7 +372,7 @@ def _fork(about: Answer) -> Answer:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
-                process_id = os.fork()
+                process_id = posix.fork()
         except OSError as error:
             box.append(error)
             return
@@ -634,6 +636,8 @@ def _is_open(descriptor: tuple[int, int]) -> bool:
 
 
 def _hand_over(target: Answer, others: Sequence[Answer], payload: Answer) -> None:
+    import posix  # as in ``_fork``
+
     state = registry()
     given = os.memfd_create("cellwright")
     with open(given, "w", encoding="utf-8", closefd=False) as file:
@@ -657,7 +661,7 @@ def _hand_over(target: Answer, others: Sequence[Answer], payload: Answer) -> Non
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     watches = "1" if payload["is_watched"] else ""
     program = [sys.executable, "-I", "-S", "-c", SUPERVISOR, str(supervisors.fileno()), watches]
-    os.execv(sys.executable, program)
+    posix.execv(sys.executable, program)
 
 
 SUPERVISOR = r"""
