@@ -71,12 +71,18 @@ class Shown:
 
 
 class LiveKernel:
-    """A kernel process and the service its model calls go to."""
+    """A kernel process and the service its model calls go to.
 
-    def __init__(self, service: FakeService, folder: Path) -> None:
+    Args:
+        service: Answers for the model.
+        folder: Where the kernel works, and keeps its record.
+        manager: Starts and ends it; None: jupyter_client's.
+    """
+
+    def __init__(self, service: FakeService, folder: Path, manager: Any = None) -> None:
         self.service = service
         self.home = folder / "home"
-        self.manager = KernelManager()
+        self.manager: Any = KernelManager() if manager is None else manager
         environment = without_forks() | {
             "CELLWRIGHT_BASE_URL": service.base_url,
             "CELLWRIGHT_API_KEY": "no-key",

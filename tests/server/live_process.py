@@ -12,12 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 from conftest import find_free_port
 from server.live_tab import TabClient
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-__all__ = ["TOKEN", "ServerProcess"]
+__all__ = ["TOKEN", "KernelGatewayProcess", "ServerProcess"]
 
 TOKEN = "token-of-the-tests"
 START_SECONDS = 60.0
@@ -37,6 +38,10 @@ EXTENSIONS = {
 class ServerProcess:
     """A Jupyter server of its own, below a prefix as a hub gives it."""
 
+    prefix = "/user/ada"
+    health = "cellwright/v1/health"
+    """A page below the prefix that answers once the server is there."""
+
     def __init__(self, folder: Path) -> None:
         self.port = find_free_port()
         self._folder = folder
@@ -44,24 +49,27 @@ class ServerProcess:
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}/user/ada/cellwright/v1"
+        return f"127.0.0.1:{self.port}{self.prefix}/cellwright/v1"
 
-    def start(self) -> None:
+    def command(self) -> list[str]:
+        """What is run: a module and its options."""
         options = {
             "ServerApp.port": self.port,
             "ServerApp.port_retries": 0,
-            "ServerApp.base_url": "/user/ada/",
+            "ServerApp.base_url": f"{self.prefix}/",
             "ServerApp.root_dir": str(self._folder),
             "ServerApp.open_browser": False,
             "ServerApp.allow_root": True,
             "ServerApp.jpserver_extensions": repr(EXTENSIONS),
             "IdentityProvider.token": TOKEN,
         }
-        given = [f"--{name}={value}" for name, value in options.items()]
+        return ["jupyter_server", *(f"--{name}={value}" for name, value in options.items())]
+
+    def start(self) -> None:
         log = (self._folder / "server.log").open("ab")
         with log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "jupyter_server", *given],
+                [sys.executable, "-m", *self.command()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -73,6 +81,12 @@ class ServerProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(10)
 
+    def children(self) -> list[str]:
+        """The processes that came of it and live."""
+        assert self._process is not None
+        found = psutil.Process(self._process.pid).children(recursive=True)
+        return [str(child) for child in found if child.status() != psutil.STATUS_ZOMBIE]
+
     def stop(self) -> int:
         """End it as a person does; its exit code."""
         assert self._process is not None
@@ -80,8 +94,12 @@ class ServerProcess:
         return self._process.wait(20)
 
     async def fetch(self, path: str, **options: Any) -> Any:
+        return await self.fetch_below_prefix(f"cellwright/v1/{path}", **options)
+
+    async def fetch_below_prefix(self, path: str, **options: Any) -> Any:
         headers = {"Authorization": f"token {TOKEN}"}
-        request = HTTPRequest(f"http://{self.address}/{path}", headers=headers, **options)
+        url = f"http://127.0.0.1:{self.port}{self.prefix}/{path}"
+        request = HTTPRequest(url, headers=headers, **options)
         response = await AsyncHTTPClient().fetch(request)
         return json.loads(response.body) if response.body else None
 
@@ -98,8 +116,25 @@ class ServerProcess:
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
-                await self.fetch("health")
+                await self.fetch_below_prefix(self.health)
                 return
             except (OSError, HTTPClientError):
                 assert time.monotonic() < deadline, "the server did not start"
                 await asyncio.sleep(0.05)
+
+
+class KernelGatewayProcess(ServerProcess):
+    """Jupyter's kernel gateway: kernels for other servers, and nothing else."""
+
+    prefix = ""
+    health = "api/kernelspecs"
+
+    def command(self) -> list[str]:
+        options = {
+            "ip": "127.0.0.1",
+            "port": self.port,
+            "port_retries": 0,
+            "auth_token": TOKEN,
+        }
+        given = (f"--KernelGatewayApp.{name}={value}" for name, value in options.items())
+        return ["kernel_gateway", *given]

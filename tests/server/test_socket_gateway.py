@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_service import FakeService, text, tool_call
 from jupyter_server.gateway.gateway_client import GatewayClient
-from server.live_process import TOKEN, ServerProcess
+from server.live_process import TOKEN, KernelGatewayProcess, ServerProcess
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS
+from server_client import Client
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
 
 @pytest.fixture
-def gateway(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[ServerProcess]:
-    process = ServerProcess(tmp_path)
+def gateway(
+    tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop, request: pytest.FixtureRequest
+) -> Iterator[ServerProcess]:
+    process: ServerProcess = getattr(request, "param", ServerProcess)(tmp_path)
     process.start()
     jp_asyncio_loop.run_until_complete(process.up())
     yield process
@@ -30,7 +34,7 @@ def gateway(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Itera
 
 @pytest.fixture
 def jp_server_config(gateway: ServerProcess) -> dict[str, Any]:
-    url = f"http://127.0.0.1:{gateway.port}/user/ada"
+    url = f"http://127.0.0.1:{gateway.port}{gateway.prefix}"
     return {
         "ServerApp": {"jpserver_extensions": {"cellwright": True}},
         "GatewayClient": {"url": url, "auth_token": TOKEN, "auth_scheme": "token"},
@@ -65,6 +69,46 @@ async def test_cells_run_and_stop_and_ask_behind_a_gateway(
     await tab.ask(chat, "is it still there?")
     assert (await tab.finished(3))["answer"] == "Kept."
     assert tab.of_kind("cell_output")[-1]["message"]["text"] == "Ada\n"
+
+
+@pytest.mark.skipif("sys.platform != 'linux'")
+@pytest.mark.skipif(find_spec("kernel_gateway") is None, reason="jupyter_kernel_gateway is missing")
+@pytest.mark.parametrize("gateway", [KernelGatewayProcess], indirect=True)
+async def test_a_run_is_undone_in_a_kernel_behind_jupyters_kernel_gateway(
+    live: Live, scripted: FakeService, client: Client, gateway: ServerProcess
+) -> None:
+    codes = (
+        "rows = [1]; same = rows",
+        "rows.clear(); more = 1",
+        "print(rows, 'more' in globals())",
+    )
+    scripted.script = [
+        said for code in codes for said in (tool_call("run_cell", {"code": code}), text("Done."))
+    ]
+    scripted.script += [tool_call("run_cell", {"code": "import time; time.sleep(60)"})]
+    tab, chat, document = await live.ready()
+    for number in (1, 2):
+        await tab.ask(chat, "go on")
+        assert (await tab.finished(number))["status"] == "completed"
+    run_id = tab.numbers[-1][0]
+    answer = await client.call("POST", f"kernels/{document.kernel_id}/undo", {"run": run_id})
+    assert (answer.status, answer.json["is_undone"]) == (200, True)
+    await tab.ask(chat, "look")
+    assert (await tab.finished(3))["status"] == "completed"
+    assert tab.of_kind("cell_output")[-1]["message"]["text"] == "[1] False\n"
+
+    await tab.ask(chat, "sleep")
+    await tab.event("cell_started", 4)
+    began = time.monotonic()
+    await tab.send(type="stop", chat=chat)
+    assert (await tab.finished(4))["status"] == "cancelled"
+    assert time.monotonic() - began < SOON_SECONDS
+    manager = live.serverapp.kernel_manager
+    await manager.restart_kernel(document.kernel_id)
+    answer = await client.call("POST", f"kernels/{document.kernel_id}/undo", {"run": run_id})
+    assert "no snapshot from before it is kept" in answer.json["message"]
+    await manager.shutdown_kernel(document.kernel_id)
+    assert gateway.children() == []
 
 
 async def test_a_gateway_that_ends_ends_the_run_and_the_chat_goes_on(
