@@ -7,6 +7,7 @@ CellwrightError
 ├── SetupError             the person acts; the magic shows it without a traceback
 │   └── ConflictError          it is there already, or somebody changed it meanwhile
 ├── RunFailedError         a run did not complete; the run says why
+├── ChoiceError            none of several attempts could be chosen; the person decides
 ├── StoreError             the record could not be written or read
 ├── KernelError            the place where code runs
 │   ├── KernelDiedError
@@ -88,6 +89,10 @@ class RunFailedError(CellwrightError):
 
     def _render_traceback_(self) -> list[str]:
         return [f"RunFailedError: {self}"]
+
+
+class ChoiceError(CellwrightError):
+    """None of several attempts at a question could be chosen; nothing else is tried instead."""
 
 
 class StoreError(CellwrightError):

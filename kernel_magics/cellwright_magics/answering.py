@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from cellwright.commands.results import Result
 from cellwright.errors import (
     CellwrightError,
+    ChoiceError,
     KernelError,
     RunCancelled,
     RunFailedError,
@@ -88,7 +89,7 @@ class ShellConversation:
         self._configured = configured
         try:
             return self._answer(line, cell, calling)
-        except (SetupError, StoreError, KernelError) as error:
+        except (SetupError, StoreError, KernelError, ChoiceError) as error:
             raise _shown_plainly(error, calling) from None
         except UsageError as error:
             raise _shown_plainly(SetupError(str(error)), calling) from None
@@ -174,9 +175,14 @@ class ShellConversation:
             name = words[1] if len(words) > 1 else "last"
             return session.chats.told_of(session.go_on(name, settings, calling))
 
-    def _ask(self, asked: AgentLine, settings: Settings, calling: CallingCell) -> ShownRun:
-        cell = cell_settings(calling.metadata)
-        request = fill_request(asked.options, cell, self._configured, settings)
+    def _ask(self, asked: AgentLine, settings: Settings, calling: CallingCell) -> object:
+        cell, options = cell_settings(calling.metadata), asked.options
+        request = fill_request(options, cell, self._configured, settings)
+        if options.best_of is not None:
+            request = replace(request, prompt=asked.prompt)
+            return self._commands.try_best_of(request, options, settings, calling)
+        if options.choose or options.check or options.judge:
+            raise SetupError("There is one attempt to choose from.", hint="Add --best-of N.")
         check_batch_mode(request.mode, is_interactive=calling.interactive)
         quiet = asked.options.quiet
         if self._paints(asked, calling):

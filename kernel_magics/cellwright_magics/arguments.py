@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
 from cellwright.commands import Option
+from cellwright.record.choices import WAYS
 from cellwright.settings import MODES, PARAMETER_OPTIONS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,6 +52,10 @@ class AgentOptions:
     out: str | None = None
     quiet: bool = False
     inline: bool = False
+    best_of: int | None = None
+    choose: str = ""
+    check: tuple[str, ...] = ()
+    judge: str = ""
     help: bool = False
     assistant: str | None = None
 
@@ -100,6 +105,22 @@ def _option(*names: str, **keywords: Any) -> Option:
     return Option(names, keywords)
 
 
+CHOOSING_OPTIONS = (
+    _option(
+        "--choose",
+        choices=WAYS,
+        default="",
+        help="How the best attempt is chosen: by --check, by a judge, or by what most say.",
+    ),
+    _option(
+        "--check",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="What must be true in an attempt's kernel; may be given several times.",
+    ),
+    _option("--judge", default="", metavar="MODEL", help="The model that judges."),
+)
 OPTIONS = (
     _option("-m", "--model", metavar="MODEL", help="Model that answers."),
     _option("-a", "--assistant", metavar="NAME", help="Assistant that answers this time."),
@@ -143,6 +164,13 @@ OPTIONS = (
     ),
     _option("-o", "--out", type=_variable_name, metavar="NAME", help="Variable for the run."),
     _option("-q", "--quiet", action="store_true", help="Show no transcript, only return the run."),
+    _option(
+        "--best-of",
+        type=_above_zero(int),
+        metavar="N",
+        help="Try N times in copies of this kernel, and keep the one that is chosen.",
+    ),
+    *CHOOSING_OPTIONS,
     _option("--inline", action="store_true", help="Show code here, paint no cells below."),
     _option("-h", "--help", action="store_true", help="Show this text."),
 )
@@ -165,8 +193,10 @@ def parse(line: str, body: str | None = None) -> AgentLine:
     split = _split_options(line)
     values = vars(_parser().parse_args(split.words))
     files = [name.strip() for item in values.pop("files") for name in item.split(",")]
-    given = tuple(values.pop("var"))
-    options = AgentOptions(files=tuple(name for name in files if name), var=given, **values)
+    given, checks = tuple(values.pop("var")), tuple(values.pop("check"))
+    options = AgentOptions(
+        files=tuple(name for name in files if name), var=given, check=checks, **values
+    )
     prompt = "\n".join(part for part in (split.rest.strip(), body) if part).strip()
     silent = prompt.endswith(";")
     return AgentLine(

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cellwright.agent.policy import ApprovalAnswer, Approver
+from cellwright.bench.choosing import (
+    ASK_FOR_ANSWER,
+    check_kernel,
+    check_way,
+    choose_attempt,
+    describe_doubt,
+    judge_in_runs,
+)
+from cellwright.bench.saving import write_assertion
 from cellwright.commands.comparing_branches import pictures_side_by_side, tabulate_branches
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
-from cellwright.errors import KernelError, SetupError
+from cellwright.errors import CellwrightError, ChoiceError, KernelError, SetupError
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sampling import sample_of
 from cellwright.kernels import snapshots
 from cellwright.kernels.copies import (
     CopiedKernel,
@@ -21,6 +32,7 @@ from cellwright.kernels.copies import (
     open_copy,
     process_memory_bytes,
 )
+from cellwright.record.choices import ChoiceWay
 from cellwright.record.events import (
     ApprovalAsked,
     CellStarted,
@@ -29,11 +41,12 @@ from cellwright.record.events import (
     RunFinished,
     ToolStarted,
 )
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RunRecord, make_chosen
 from cellwright.session.branches import (
     Branch,
     Branches,
     BranchEvent,
+    BranchPlan,
     BranchStart,
     check_memory,
     plan_branches,
@@ -47,6 +60,8 @@ from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings, check_batch_mode
 from cellwright.stopping import Stop
 from cellwright.store.chats import ChatStore
+from cellwright.store.runs import RunStore
+from cellwright_magics.arguments import AgentOptions
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import (
@@ -64,8 +79,22 @@ if TYPE_CHECKING:
     from cellwright_magics.session import ShellSession
 
 REFRESH_SECONDS = 0.25
+STAY_OPEN = (
+    "The branches stay open: %agent branch keep N keeps one, %agent branch drop ends all of them."
+)
 NONE_OPEN = "There are no branches."
 HOW = 'Begin some: %agent branch 3 "what to do".'
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """How one of the attempts is chosen, which is then kept."""
+
+    way: ChoiceWay | Literal[""] = ""
+    """Empty: the user chooses."""
+    checks: tuple[str, ...] = ()
+    judge: str = ""
+    """Empty: the model that is asked usually."""
 
 
 class BranchCommands:
@@ -114,6 +143,26 @@ class BranchCommands:
                 return Result("The branches are gone. Nothing of them happened here.")
         return self._begin(line, request, settings, calling)
 
+    def try_best_of(
+        self, request: RunRequest, options: AgentOptions, settings: Settings, calling: CallingCell
+    ) -> object:
+        """Ask a question several times; where an attempt is kept, this does not return.
+
+        Raises:
+            ChoiceError: None could be chosen; the attempts stay open.
+            SetupError: It cannot be done as it is asked for.
+            KernelError: The kernel cannot be copied; the message names what stands in the way.
+        """
+        if options.out:
+            raise SetupError(
+                f"--out {options.out} is of no use with --best-of.",
+                hint="The attempt that is kept takes the kernel's place: leave it out.",
+            )
+        choosing = _read_choosing(options, "vote")
+        return self._carry_out(
+            plan_branches(request, options.best_of or 0), choosing, settings, calling
+        )
+
     def close(self) -> None:
         """End the copies that are open."""
         if self._open is not None:
@@ -141,17 +190,43 @@ class BranchCommands:
             split_list(arguments.models),
             split_list(arguments.approaches, "|"),
         )
+        return self._carry_out(plans, _read_choosing(arguments), settings, calling)
+
+    def _carry_out(
+        self,
+        plans: Sequence[BranchPlan],
+        choosing: Choosing,
+        settings: Settings,
+        calling: CallingCell,
+    ) -> object:
+        """Let attempts run; where one is chosen and kept, this does not return.
+
+        Args:
+            plans: The attempts.
+            choosing: How one is chosen.
+            settings: What is set.
+            calling: The cell.
+
+        Raises:
+            ChoiceError: None could be chosen; they stay open.
+            SetupError: No attempt came to anything, or the chosen one cannot be kept.
+            KernelError: The kernel cannot be copied; the message names what stands in the way.
+        """
+        request = plans[0].request
+        if choosing.way == "vote":
+            plans = [_asking_for_answer(plan) for plan in plans]
         check_batch_mode(request.mode, is_interactive=calling.interactive)
         check_memory(len(plans), process_memory_bytes(os.getpid()), available_memory_bytes())
         with self._session.at_work():
             self.close()
             with self._session.in_chat(settings, calling):
                 pass  # the copies know the chat, so that the one that is kept goes on with it
-            self._session.store(settings).database.rest()
             start = self._start(settings, calling)
             screen = (NotebookScreen if calling.draws_updates else SettledScreen)(self._shell)
             progress = _Progress(screen, len(plans))
             progress.say(f"Copying the kernel {len(plans)} times …")
+            # SQLite must not be open where a process is forked: a copy would pass its locks by.
+            self._session.store(settings).database.rest()
             self._open = branches = Branches(plans, start)
             self._opened_in = self._shell.execution_count
             stop = Stop()
@@ -159,7 +234,44 @@ class BranchCommands:
                 for item in events:
                     progress.show(item)
             progress.end()
-        return self._compared(settings)
+            compared = self._compared(settings)
+            if not choosing.way or stop.is_set():
+                return compared
+            self._show(compared)
+            number = self._choose(choosing, start, settings, stop)
+        return self._keep(branches.find(number), settings, calling)
+
+    def _show(self, result: object) -> None:
+        formatter = self._shell.display_formatter
+        assert formatter is not None
+        self._shell.display_pub.publish(*formatter.format(result))  # type: ignore[no-untyped-call]
+
+    def _choose(
+        self, choosing: Choosing, start: BranchStart, settings: Settings, stop: Stop
+    ) -> int:
+        """The number of the attempt that is chosen; what was found is in the record."""
+        branches, place = self._needed().branches, start.place
+        store = self._session.store(settings)
+        assert choosing.way
+        try:
+            attempts = []
+            for branch in branches:
+                attempts.append(sample := _attempted(branch, choosing, store, stop))
+                if sample.scores:
+                    store.scores.give(branch.run_id, *place.redactor.event(sample.scores))
+            open_service = start.environment().open_service
+            judge = judge_in_runs(place, open_service, settings, choosing.judge)
+            group = branches[0].mark.group
+            choice = choose_attempt(choosing.way, attempts, ask=judge, seed=group)
+            doubt = describe_doubt(choice)
+        except CellwrightError as error:
+            raise ChoiceError(f"Nothing was chosen: {error}", hint=STAY_OPEN) from error
+        if doubt:
+            raise ChoiceError(f"Nothing was chosen: {doubt}", hint=STAY_OPEN)
+        score = place.redactor.event(make_chosen(choice))
+        store.scores.give(branches[choice.number - 1].run_id, score)
+        self._show(Result(score.explanation))
+        return choice.number
 
     def _keep(self, branch: Branch, settings: Settings, calling: CallingCell) -> Result:
         """Let a branch take the kernel's place; where that can be done, this does not return."""
@@ -184,6 +296,8 @@ class BranchCommands:
             "messages": [{"type": "display_data", "content": display}],
             "news": {"kept_run": branch.run_id},
         }
+        # The present kernel is forked for an undo, and SQLite must not be open then either.
+        session.store(settings).database.rest()
         refused = ask_here("go_back", arguments)
         raise SetupError(f"Branch {number} cannot be kept: {refused.get('refused')}.")
 
@@ -315,6 +429,49 @@ class _Progress:
             f" ({state.cells} {'cell' if state.cells == 1 else 'cells'})"
             for number, state in self._states.items()
         )
+
+
+def _read_choosing(options: Any, usual: ChoiceWay | Literal[""] = "") -> Choosing:
+    """How one of the attempts is to be chosen.
+
+    Args:
+        options: Those of a question or of ``branch``.
+        usual: The way where none is named, and no check.
+
+    Raises:
+        SetupError: The way cannot work, or what it does not need is given.
+    """
+    way = options.choose or ("check" if options.check else usual)
+    check_way(way, has_checks=bool(options.check))
+    if options.judge and way != "judge":
+        raise SetupError(f"--judge {options.judge} is of no use.", hint="Add --choose judge.")
+    for check in options.check:
+        write_assertion(check)
+    return Choosing(way, tuple(options.check), options.judge)
+
+
+def _asking_for_answer(plan: BranchPlan) -> BranchPlan:
+    """The plan with a question whose answers can be compared."""
+    prompt = f"{plan.request.prompt}\n\n{ASK_FOR_ANSWER}"
+    return replace(plan, request=replace(plan.request, prompt=prompt))
+
+
+def _attempted(branch: Branch, choosing: Choosing, store: RunStore, stop: Stop) -> SampleRecord:
+    """What an attempt came to, with what its checks found in its kernel.
+
+    Raises:
+        KernelError: Its kernel is gone.
+    """
+    if not branch.run_id:
+        return SampleRecord("", status="task error", error=branch.problem)
+    sample = sample_of(store.record(branch.run_id), branch.run_id)
+    if choosing.checks:
+        branch.copy.wait_until_free(stop)
+        sample = replace(sample, scores=check_kernel(branch.copy, choosing.checks, stop))
+    if choosing.way == "vote":
+        lines = str(sample.result or "").strip().splitlines()
+        sample = replace(sample, result=lines[-1] if lines else "")
+    return sample
 
 
 def ask_here(function: str, arguments: Mapping[str, Any]) -> Any:

@@ -31,7 +31,7 @@ from cellwright.kernels.going_back import (
 )
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
-from cellwright.record.run_record import UNDONE, RunRecord, make_undone
+from cellwright.record.run_record import UNDONE, RunRecord, choice_of, make_chosen, make_undone
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.session.services import ModelService
@@ -265,7 +265,11 @@ class Commands:
         shown = self._shown(order)
         for recorded in order.store.events(run_id):
             shown.show(recorded.event)
-        return _finish(order, order.store.record(run_id), shown)
+        record = order.store.record(run_id)
+        choice = choice_of(record.scores)
+        if choice is not None:
+            shown.show(Notice("info", make_chosen(choice).explanation))
+        return _finish(order, record, shown)
 
     def _shown(self, order: _Order) -> RunDisplay:
         return ReplayedOutputs(self._transcript(order.calling), self._shell)
@@ -326,13 +330,32 @@ class Commands:
             files=tuple(getattr(arguments, "files", ())),
         )
         request = fill_request(options, cell, self._configured(), order.settings)
-        calling = order.calling
-        if calling.rich and self._configured().paint:
-            calling = replace(calling, easel=self._session.find_easel(calling))
+        calling = self._painting(order.calling)
+        return self._open_branching().run(order.line, request, order.settings, calling)
+
+    def try_best_of(
+        self, request: RunRequest, options: AgentOptions, settings: Settings, calling: CallingCell
+    ) -> object:
+        """Try a question several times; where an attempt is kept, this does not return.
+
+        Raises:
+            ChoiceError: None could be chosen; the attempts stay open.
+            SetupError: It cannot be done as it is asked for.
+        """
+        calling = self._painting(calling)
+        return self._open_branching().try_best_of(request, options, settings, calling)
+
+    def _open_branching(self) -> Any:
         if self._branches is None:
             module = importlib.import_module("cellwright_magics.branching")
             self._branches = module.BranchCommands(self._shell, self._session, self._transcript)
-        return self._branches.run(order.line, request, order.settings, calling)
+        return self._branches
+
+    def _painting(self, calling: CallingCell) -> CallingCell:
+        """The calling cell, below which the front end can paint cells where it may."""
+        if calling.rich and self._configured().paint:
+            return replace(calling, easel=self._session.find_easel(calling))
+        return calling
 
     def _reset(self, order: _Order) -> object:
         self._session.reset()

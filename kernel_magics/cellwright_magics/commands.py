@@ -29,7 +29,7 @@ from cellwright.commands.verbs import (
 )
 from cellwright.context.normalise import STANDARD_FILTERS
 from cellwright.settings import MODES
-from cellwright_magics.arguments import OPTION, OPTIONS, is_file_name
+from cellwright_magics.arguments import CHOOSING_OPTIONS, OPTION, OPTIONS, is_file_name
 
 TURN = Kind(
     "N|ID",
@@ -64,6 +64,7 @@ BRANCH_OPTIONS = (
     Option(("--approaches",), {"default": "", "metavar": '"A | B"'}),
     Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
     Option(("--files",), {"nargs": "+", "default": [], "metavar": "FILE"}),
+    *CHOOSING_OPTIONS,
 )
 APPEND = Option(("--append",), {"action": "store_true"})
 

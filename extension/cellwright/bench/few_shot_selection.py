@@ -15,6 +15,7 @@ from cellwright.bench.results import samples_in
 from cellwright.context.few_shot import TOKEN_LIMIT, Demo, DemoSet
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleRecord
+from cellwright.record.run_record import list_checks
 from cellwright.tools.structured_output import HandIn
 
 PUBLIC_SUITES = frozenset({"ds1000", "dseval", "dseval-errors", "humaneval"})
@@ -110,7 +111,7 @@ def select(
 
 def score_of(sample: SampleRecord) -> float | None:
     """The mean of its checks; None where there is none, or where one could not be made."""
-    values = [score.value for score in sample.scores]
+    values = [score.value for score in list_checks(sample.scores)]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 

@@ -24,6 +24,7 @@ from cellwright.record.messages import (
     TextPart,
     UserMessage,
 )
+from cellwright.record.run_record import CHOSEN
 from cellwright.stopping import Stop
 
 Judging = Callable[[str, Stop], JudgeReply]
@@ -61,15 +62,25 @@ def judge_with(lm: LM, parameters: Parameters) -> Judging:
     """
 
     def judged(question: str, stop: Stop) -> JudgeReply:
-        messages = (SystemMessage(INSTRUCTIONS), UserMessage((TextPart(question),)))
         try:
-            reply = read_whole(lm.stream(Prompt(messages, (), parameters), stop))
+            return ask_judge(lm, parameters, INSTRUCTIONS, question, stop)
         except LMError as error:
             raise CheckError(f"the judge failed: {error}") from error
-        model = reply.model or parameters.model
-        return JudgeReply(reply.message.text, model, reply.usage.total_tokens)
 
     return judged
+
+
+def ask_judge(
+    lm: LM, parameters: Parameters, instructions: str, question: str, stop: Stop
+) -> JudgeReply:
+    """What a model says that is asked once, without tools.
+
+    Raises:
+        LMError: Its service failed.
+    """
+    messages = (SystemMessage(instructions), UserMessage((TextPart(question),)))
+    reply = read_whole(lm.stream(Prompt(messages, (), parameters), stop))
+    return JudgeReply(reply.message.text, reply.model or parameters.model, reply.usage)
 
 
 def read_whole(stream: Generator[LMEvent, None, Reply]) -> Reply:
@@ -89,18 +100,22 @@ def find_judge(check: Judge, scene: ScoringContext) -> CheckFinding:
         CheckError: There is none, it failed, or its reply is no score.
     """
     reply = scene.judged(_question(check, scene))
-    found = _read(reply.text)
+    found = read_object(reply.text)
     score = found.get("score")
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 1:
         raise CheckError(f"the judge's reply has no score from 0 to 1: {reply.text[:200]!r}")
-    by = f"judged by {reply.model}, {reply.tokens} tokens"
+    by = f"judged by {reply.model}, {reply.usage.total_tokens} tokens"
     reason = " ".join(str(found.get("reason", "")).split())
     explanation = f"{score:g}: {reason} ({by})"
     return CheckFinding(float(score), explanation[:2_000], is_passed=score >= check.pass_at)
 
 
-def _read(text: str) -> dict[str, Any]:
-    """The JSON object in a reply, also where it is fenced."""
+def read_object(text: str) -> dict[str, Any]:
+    """The JSON object in a judge's reply, also where it is fenced.
+
+    Raises:
+        CheckError: There is none.
+    """
     begin, end = text.find("{"), text.rfind("}")
     try:
         found = json.loads(text[begin : end + 1])
@@ -112,7 +127,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _question(check: Judge, scene: ScoringContext) -> str:
-    work = "\n\n".join([*map(_shown, scene.cells), f"Answer: {scene.answer}"])
+    work = describe_work(scene.cells, scene.answer)
     parts = [
         f"The task:\n{check.question}" if check.question else "",
         f"A good answer:\n{check.target}" if check.target else "",
@@ -120,6 +135,11 @@ def _question(check: Judge, scene: ScoringContext) -> str:
         f"The work:\n{envelop(work[-WORK_CHARACTERS:])}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def describe_work(cells: Sequence[SampleCell], answer: str) -> str:
+    """Cells with what they showed, and the answer, as a judge reads them."""
+    return "\n\n".join([*map(_shown, cells), f"Answer: {answer}"])
 
 
 def _shown(cell: SampleCell) -> str:
@@ -170,8 +190,11 @@ def with_thumb(sample: SampleRecord, *, is_up: bool, note: str = "") -> SampleRe
 
 
 def keep_thumbs(before: Sequence[Score], now: Sequence[Score]) -> tuple[Score, ...]:
-    """New scores with the thumbs given before: no check can make them again."""
-    given = tuple(score for score in before if score.name == THUMB and score.value is not None)
+    """New scores with what no check can make again: thumbs, and why the run was chosen."""
+    given = tuple(
+        score for score in before if score.name in (THUMB, CHOSEN) and score.value is not None
+    )
     if not given:
         return tuple(now)
-    return (*(score for score in now if score.name != THUMB), *given)
+    named = {score.name for score in given}
+    return (*(score for score in now if score.name not in named), *given)

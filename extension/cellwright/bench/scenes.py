@@ -7,13 +7,14 @@ import json
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 from cellwright.errors import KernelError
 from cellwright.exports.sample import SampleCell
+from cellwright.record.messages import Usage
 
 STDOUT = ("stdout",)
 
@@ -56,7 +57,11 @@ class JudgeReply:
 
     text: str
     model: str
-    tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_dollars: float | None = None
+    """None: no price of the model is known."""
+    run_id: str = ""
+    """The run in which it was asked, where that is recorded."""
 
 
 class ScoringContext(Protocol):

@@ -27,6 +27,7 @@ from cellwright.record.messages import (
 )
 from cellwright.record.run_record import Grade as Grade
 from cellwright.record.run_record import Score as Score
+from cellwright.record.run_record import list_checks
 from cellwright.record.run_record import sum_points as sum_points
 from cellwright.record.values import from_dict, safe_json, tag_of, to_dict
 
@@ -219,7 +220,8 @@ class SampleRecord:
     @property
     def passed(self) -> bool:
         """Whether there are checks and all of them passed."""
-        return bool(self.scores) and all(score.passed for score in self.scores)
+        checks = list_checks(self.scores)
+        return bool(checks) and all(score.passed for score in checks)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.exports.sample import ReplyGiven, SampleRecord, trimmed
 from cellwright.installation import missing_extra
+from cellwright.record.run_record import list_checks
 from cellwright.text.cleaning import without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _row(sample: SampleRecord) -> Row:
-    known = [score.value for score in sample.scores if score.value is not None]
+    known = [s.value for s in list_checks(sample.scores) if s.value is not None]
     answer = sample.result
     plain: Row = {
         "id": sample.id,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from cellwright.record import outputs
+from cellwright.record.choices import Choice
 from cellwright.record.content import Content
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -341,6 +342,8 @@ class Score:
     """What was there instead, where the explanation does not say it."""
     code: str = ""
     """The cell that makes the check again (``exports.grading``); empty: nobody can."""
+    choice: Choice | None = None
+    """Of what the run was chosen; only the score ``chosen`` has it."""
 
     @property
     def earned(self) -> float:
@@ -355,6 +358,27 @@ THUMB = "thumb"
 def make_thumb(comment: str, *, is_up: bool) -> Score:
     """The score of a person who finds a run good, or not."""
     return Score(THUMB, float(is_up), passed=is_up, explanation=comment)
+
+
+CHOSEN = "chosen"
+"""The name of the score of a run that was chosen out of several attempts; it is no check."""
+
+
+def make_chosen(choice: Choice) -> Score:
+    """The score of the run that was chosen; no points."""
+    count = len(choice.attempts)
+    words = f"Attempt {choice.number} of {count}, chosen by {choice.way}: {choice.reason}"
+    return Score(CHOSEN, 1.0, passed=True, explanation=words, points=0.0, choice=choice)
+
+
+def choice_of(scores: Iterable[Score]) -> Choice | None:
+    """Of what a run was chosen, by its scores; None: it was the only attempt, or not chosen."""
+    return next((score.choice for score in scores if score.choice is not None), None)
+
+
+def list_checks(scores: Iterable[Score]) -> tuple[Score, ...]:
+    """The scores that say something of the run's worth: all but that it was chosen."""
+    return tuple(score for score in scores if score.name != CHOSEN)
 
 
 UNDONE = "undone"

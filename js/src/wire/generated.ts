@@ -503,6 +503,29 @@ export interface components {
       /** @description ``notebook``, ``root`` or ``own``. */
       readonly place: string;
     };
+    /** @description What one of several attempts came to. */
+    readonly AttemptSummary: {
+      /** @description From 1, in the order in which they were begun. */
+      readonly number: number;
+      readonly run_id: string;
+      readonly status: string;
+      /** @description Its beginning. */
+      readonly answer: string;
+      /** @description What its checks found, by name; None: the check could not be made. */
+      readonly scores: {
+        readonly [key: string]: number | null;
+      };
+      /** @description Whether all checks passed; None: there were none. */
+      readonly passed: boolean | null;
+      /** @description How many attempts say the same, itself included; 0: that was not counted. */
+      readonly votes: number;
+      readonly cells: number;
+      /** @description Cells that ended with one. */
+      readonly errors: number;
+      readonly tokens: number;
+      readonly cost_dollars: number | null;
+      readonly seconds: number;
+    };
     /** @description Which of several attempts from the same state a run is. */
     readonly BranchMark: {
       /** @description The same for all of them. */
@@ -702,6 +725,21 @@ export interface components {
        * @enum {string}
        */
       readonly branches: '' | 'copying' | 'running' | 'over';
+    };
+    /** @description Which of several attempts was chosen, how and why. */
+    readonly Choice: {
+      readonly number: number;
+      /** @enum {string} */
+      readonly way: 'check' | 'judge' | 'vote';
+      readonly reason: string;
+      /** @description All of them, in order. */
+      readonly attempts: readonly components['schemas']['AttemptSummary'][];
+      /** @description The model that chose; empty: none did. */
+      readonly judge: string;
+      /** @description The run in which it was asked, where that is recorded. */
+      readonly judge_run: string;
+      readonly judge_usage: components['schemas']['Usage'];
+      readonly judge_cost_dollars: number | null;
     };
     /** @description Everything shown so far goes: now, or when the next output comes (``wait``). */
     readonly ClearOutput: {
@@ -1477,6 +1515,8 @@ export interface components {
       readonly found: string;
       /** @description The cell that makes the check again (``exports.grading``); empty: nobody can. */
       readonly code: string;
+      /** @description Of what the run was chosen; only the score ``chosen`` has it. */
+      readonly choice: components['schemas']['Choice'] | null;
     };
     /** @description The state the run starts from: enough to start again from the same place. */
     readonly StateCaptured: {
@@ -1972,6 +2012,7 @@ export type ApprovalAnswered = components['schemas']['ApprovalAnswered'];
 export type ApprovalAsked = components['schemas']['ApprovalAsked'];
 export type AssistantMessage = components['schemas']['AssistantMessage'];
 export type AssistantSummary = components['schemas']['AssistantSummary'];
+export type AttemptSummary = components['schemas']['AttemptSummary'];
 export type BranchMark = components['schemas']['BranchMark'];
 export type BranchSummary = components['schemas']['BranchSummary'];
 export type Budget = components['schemas']['Budget'];
@@ -1987,6 +2028,7 @@ export type ChatDeleted = components['schemas']['ChatDeleted'];
 export type ChatFrame = components['schemas']['ChatFrame'];
 export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatState = components['schemas']['ChatState'];
+export type Choice = components['schemas']['Choice'];
 export type ClearOutput = components['schemas']['ClearOutput'];
 export type ComparedRow = components['schemas']['ComparedRow'];
 export type ComparedSide = components['schemas']['ComparedSide'];
@@ -2739,6 +2781,28 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['name', 'description', 'model'],
     type: 'object'
   },
+  AttemptSummary: {
+    properties: {
+      number: { type: 'integer' },
+      run_id: { type: 'string' },
+      status: { type: 'string' },
+      answer: { default: '', type: 'string' },
+      scores: {
+        additionalProperties: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+        default: {},
+        type: 'object'
+      },
+      passed: { anyOf: [{ type: 'boolean' }, { type: 'null' }], default: null },
+      votes: { default: 0, type: 'integer' },
+      cells: { default: 0, type: 'integer' },
+      errors: { default: 0, type: 'integer' },
+      tokens: { default: 0, type: 'integer' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      seconds: { default: 0, type: 'number' }
+    },
+    required: ['number', 'run_id', 'status'],
+    type: 'object'
+  },
   BranchMark: {
     properties: {
       group: { type: 'string' },
@@ -2980,6 +3044,30 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       branches: { default: '', enum: ['', 'copying', 'running', 'over'], type: 'string' }
     },
     required: ['id'],
+    type: 'object'
+  },
+  Choice: {
+    properties: {
+      number: { type: 'integer' },
+      way: { enum: ['check', 'judge', 'vote'], type: 'string' },
+      reason: { type: 'string' },
+      attempts: { items: { $ref: '#/components/schemas/AttemptSummary' }, type: 'array' },
+      judge: { default: '', type: 'string' },
+      judge_run: { default: '', type: 'string' },
+      judge_usage: {
+        $ref: '#/components/schemas/Usage',
+        default: {
+          prompt_tokens: 0,
+          completion_tokens: 0,
+          cached_tokens: 0,
+          cache_write_tokens: 0,
+          reasoning_tokens: 0,
+          estimated: false
+        }
+      },
+      judge_cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null }
+    },
+    required: ['number', 'way', 'reason', 'attempts'],
     type: 'object'
   },
   ClearOutput: {
@@ -3841,7 +3929,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       points: { default: 1, type: 'number' },
       expected: { default: '', type: 'string' },
       found: { default: '', type: 'string' },
-      code: { default: '', type: 'string' }
+      code: { default: '', type: 'string' },
+      choice: { anyOf: [{ $ref: '#/components/schemas/Choice' }, { type: 'null' }], default: null }
     },
     required: ['name', 'value', 'passed'],
     type: 'object'

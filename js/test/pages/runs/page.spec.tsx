@@ -30,7 +30,8 @@ const SCORE = {
   points: 1,
   expected: '',
   found: '',
-  code: ''
+  code: '',
+  choice: null
 };
 const A = 'runs/1/a/demo';
 const B = 'runs/1/b/demo';
