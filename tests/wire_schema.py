@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from cellwright._version import __version__
+from cellwright.kernels.going_back import KernelSnapshots
 from cellwright.record.events import CellEvent, Event, RunStatus
 from cellwright.record.messages import Part
 from cellwright.record.outputs import OutputMessage, VariableSummary
@@ -71,6 +72,7 @@ ANSWERS = (
     ChatMessages,
     ChatSummary,
     Health,
+    KernelSnapshots,
     KeptBranch,
     LibraryHits,
     LibraryState,

@@ -7,13 +7,15 @@ import re
 import pytest
 from fake_service import text, tool_calls
 from notebook_page import NotebookPage
-from panel_page import PanelPage, call, slowly
+from panel_page import PANEL, PanelPage, call, slowly
 from playwright.sync_api import expect
+from seen_page import look
 
 pytestmark = pytest.mark.browser
 
 
 STOP_SECONDS = 1.0
+UNDO_PART = "Undo run, or from one of its cells on"
 ENDED = """() => {
     const ended = document.querySelector('#cellwright-panel .cw-turn:last-of-type .cw-ending');
     return ended?.textContent.includes('Stopped') ? performance.now() - window.asked : null;
@@ -108,7 +110,8 @@ def test_a_step_and_a_whole_run_are_taken_back_and_done_again(page: NotebookPage
     expect(card.get_by_role("status")).to_contain_text("Variables and files keep their values.")
     page.button("Redo", within=card).click()
     assert page.sources() == ["x = 1", "a = 1", "b = 2"]
-    page.root.get_by_role("button", name=re.compile("^Undo run")).click()
+    page.button(UNDO_PART).click()
+    page.button("Undo run").click()
     assert page.sources() == ["x = 1"]
     page.button("Redo run").click()
     assert page.sources() == ["x = 1", "a = 1", "b = 2"]
@@ -132,7 +135,7 @@ def test_undo_brings_the_variables_back_and_redo_forth_again(page: NotebookPage)
     page.picture("undo-variables")
 
 
-def test_undo_from_a_step_on_brings_cells_and_variables_back_as_before_it(
+def test_a_slider_takes_cells_and_variables_back_as_before_one_of_the_cells(
     page: NotebookPage,
 ) -> None:
     page.write(
@@ -144,23 +147,39 @@ def test_undo_from_a_step_on_brings_cells_and_variables_back_as_before_it(
     page.start("data = [3]", "print(data)", mode="Auto")
     page.lab.run_cell(0)
     page.answer("Empty it.")
-    page.last.get_by_role("button", name=re.compile("3 steps")).click()
-    first, second = (page.cards.filter(has_text=title) for title in ("Add four", "Clear it"))
-    first.get_by_role("button", name=re.compile("Add four")).click()
-    expect(page.button("Undo from here", within=first)).to_have_count(0)
-    second.get_by_role("button", name=re.compile("Clear it")).click()
-    page.button("Undo from here", within=second).click()
-    status = second.get_by_role("status")
+    page.button(UNDO_PART).click()
+    slider = page.root.get_by_role("slider", name="Go back to")
+    expect(slider).to_be_focused()
+    expect(slider).to_have_attribute("aria-valuetext", "before the run")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "before cell 2: data.clear()")
+    gone = page.cards.and_(page.root.locator(".cw-mod-undone"))
+    expect(gone).to_have_count(2)
+    narrow, wide = (page.width, 460)
+    for name, width in (("wide", wide), ("narrow", 260)):
+        page.widen(width)
+        look(page.lab, PANEL, f"undo-slider-{name}")
+    page.widen(round(narrow))
+    slider.press("Tab")
+    page.lab.page.keyboard.press("Enter")
+    status = page.last.get_by_role("status")
     expect(status).to_contain_text("Took back 2 cells. Variables are as they were before it.")
+    expect(page.button("Redo run")).to_be_focused()
     assert page.sources() == ["data = [3]", "print(data)", "data.append(4)"]
     page.lab.run_cell(1)
     expect(page.output(1)).to_contain_text("[3, 4]")
-    page.picture("undo-from-a-step")
-    page.button("Redo", within=second).click()
+    group = page.last.get_by_role("button", name=re.compile("3 steps"))
+    expect(group).to_contain_text("2 undone")
+    page.reload()
+    expect(group).to_contain_text("2 undone")
+    group.click()
+    expect(gone).to_have_text([re.compile("Clear it.*undone"), re.compile("Drop it.*undone")])
+    look(page.lab, PANEL, "undone-steps")
+    page.button("Redo run").click()
     expect(status).to_contain_text("Variables are as they were before you undid it.")
+    expect(gone).to_have_count(0)
     page.lab.run_cell(1)
     expect(page.output(1)).to_contain_text("None")
-    assert len(page.sources()) == 5
 
 
 def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:

@@ -87,11 +87,18 @@ async def test_a_run_is_undone_from_one_of_its_cells_on(
     run_id = tab.numbers[-1][0]
     where = f"kernels/{document.kernel_id}/undo"
 
+    snapshots = where.replace("undo", "snapshots")
+    kept = await client.call("GET", snapshots)
+    assert kept.json["held_bytes"] is None
+    rows = [(row["run_id"], row["step"], row["is_later"]) for row in kept.json["snapshots"]]
+    assert rows == [(run_id, step, False) for step in (0, 2, 3)]
+    assert (await client.call("GET", f"chats/{chat}")).json["undone"] == {}
     answer = await client.call("POST", where, {"run": run_id, "step": 3})
     assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 3, True)
     assert await person.start("assert rows == [0, 1, 2] and same is rows") == "ok"
     (score,) = shared.runs.scores.of(run_id)
     assert (score.name, score.explanation) == ("undone", "Undone by the user from cell 3 on.")
+    assert (await client.call("GET", f"chats/{chat}")).json["undone"] == {run_id: 3}
     answer = await client.call("POST", where, {"run": run_id, "step": 8})
     assert answer.status == 400
     assert "before cell 8 of run" in answer.json["message"]
@@ -99,3 +106,27 @@ async def test_a_run_is_undone_from_one_of_its_cells_on(
     assert answer.status == 200
     assert await person.start("assert rows == [0] and same is rows") == "ok"
     assert "I have undone cell 3 of run" in str(shared.chats.notes.waiting(chat))
+    assert (await client.call("GET", f"chats/{chat}")).json["undone"] == {run_id: 0}
+
+
+async def test_memory_of_kept_states_is_told_once_and_given_back_when_they_are_forgotten(
+    live: Live, scripted: FakeService, client: Client
+) -> None:
+    """Two states share what the kernel gave up: 64 MB, not none and not 128."""
+    scripted.script = [run_cell("other = 1"), run_cell("del block"), text("Deleted.")]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.start("block = bytearray(b'x') * 64_000_000") == "ok"
+    await tab.ask(chat, "delete it")
+    assert (await tab.finished())["status"] == "completed"
+    where = f"kernels/{document.kernel_id}/snapshots"
+    measured = (await client.call("GET", f"{where}?measured=1")).json
+    assert [row["step"] for row in measured["snapshots"]] == [0, 2]
+    assert 64e6 < measured["held_bytes"] < 100e6
+    running = person.start("import time; time.sleep(2)")
+    await asyncio.sleep(0.3)
+    assert (await client.call("GET", where)).status == 409
+    assert await running == "ok"
+    forgotten = await client.call("DELETE", where)
+    assert (forgotten.status, forgotten.json) == (200, {"snapshots": [], "held_bytes": 0.0})
+    assert (await client.call("GET", f"{where}?measured=1")).json["held_bytes"] == 0

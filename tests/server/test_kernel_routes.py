@@ -42,6 +42,12 @@ class ScriptedAccess:
     def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Any:
         return self._answered()
 
+    def snapshots(self, kernel_id: str, *, measured: bool) -> Any:
+        return self._answered()
+
+    def forget_snapshots(self, kernel_id: str) -> Any:
+        return self._answered()
+
     def _answered(self) -> Any:
         if isinstance(self.answer, Exception):
             raise self.answer

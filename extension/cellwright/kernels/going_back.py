@@ -49,6 +49,16 @@ class Snapshot:
     """Seconds since the epoch."""
 
 
+@dataclass(frozen=True)
+class KernelSnapshots:
+    """The states that a kernel can be taken back to."""
+
+    snapshots: tuple[Snapshot, ...]
+    """Oldest first."""
+    held_bytes: float | None = None
+    """Memory that they hold and the kernel does not use itself; null: it was not asked for."""
+
+
 def keep_state(kernel: object, kept: int, run_id: str, prompt: str, step: int = 0) -> None:
     """Take a snapshot before a run or one of its cells, where it can be; never in the run's way."""
     ask = getattr(kernel, "ask_snapshots", None)
@@ -70,6 +80,15 @@ def list_snapshots(kernel: object) -> tuple[Snapshot, ...]:
             for row in ask("list", {})
         )
     return ()
+
+
+def measure_snapshots(kernel: SnapshotKernel) -> float:
+    """How many bytes those states hold that the kernel does not use itself.
+
+    Raises:
+        KernelError: It cannot be found out now, or here.
+    """
+    return float(kernel.ask_snapshots("measure", {})["held_bytes"])
 
 
 def find_before(kernel: object, run_id: str, step: int = 0) -> Snapshot | None:

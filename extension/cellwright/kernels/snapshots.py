@@ -133,6 +133,21 @@ def drop(snapshot_id: str = "") -> Answer:
     return {"dropped": [record["id"] for record in chosen]}
 
 
+def measure() -> Answer:
+    """How many bytes all that sleep hold and the kernel does not use itself.
+
+    A page that several of them share counts once. To ask takes a millisecond for 30 MB each.
+    """
+    sleepers = [_memory_of(record["process_id"]) for record in list_snapshots()]
+    if not sleepers:
+        return {"held_bytes": 0.0}
+    own = _memory_of(os.getpid())
+    shares = sum(memory.get("Pss_Anon", 0.0) for memory in (own, *sleepers))
+    # What yet other processes share is told too low by that: no lower than what nobody shares.
+    alone = sum(map(_private_bytes, sleepers))
+    return {"held_bytes": max(alone, shares - own.get("Anonymous", 0.0))}
+
+
 def obstacles() -> Answer:
     """What cannot be carried, by name."""
     return {"obstacles": find_obstacles()}
@@ -331,6 +346,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fork_copy": fork_copy,
     "go_back": go_back,
     "list": list_snapshots,
+    "measure": measure,
     "obstacles": obstacles,
     "offer": offer,
     "take": take,
@@ -598,15 +614,21 @@ def _most_held_bytes(record: Answer) -> float:
 
 def held_bytes(process_id: int) -> float:
     """What would be free if it ended."""
-    total = 0.0
+    return _private_bytes(_memory_of(process_id))
+
+
+def _private_bytes(memory: dict[str, float]) -> float:
+    return memory.get("Private_Clean", 0.0) + memory.get("Private_Dirty", 0.0)
+
+
+def _memory_of(process_id: int) -> dict[str, float]:
+    """What the system says of a process's memory, in bytes by name; nothing if it has ended."""
     try:
         with open(f"/proc/{process_id}/smaps_rollup", encoding="ascii") as file:
-            for line in file:
-                if line.startswith(("Private_Clean:", "Private_Dirty:")):
-                    total += float(line.split()[1]) * 1024
+            lines = [line.split() for line in file if line.rstrip().endswith("kB")]
     except OSError:
-        return 0.0
-    return total
+        return {}
+    return {words[0].rstrip(":"): float(words[1]) * 1024 for words in lines}
 
 
 # Giving the place away.

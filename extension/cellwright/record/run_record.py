@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -403,6 +404,12 @@ def make_undone(step: int = 0) -> Score:
     """The score of a run whose variables were taken back, from one of its cells on; no points."""
     words = f"Undone by the user from cell {step} on." if step else "Undone by the user."
     return Score(UNDONE, 0.0, passed=False, explanation=words, points=0.0)
+
+
+def undone_step(score: Score) -> int:
+    """From which of a run's cells on it was undone, counted from 1; 0: all of it."""
+    found = re.search(r"from cell (\d+) on", score.explanation)
+    return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from cellwright.errors import StoreError
-from cellwright.kernels.going_back import Snapshot
+from cellwright.kernels.going_back import KernelSnapshots, Snapshot
 from cellwright.llm.keys import SignIns
 from cellwright.record.outputs import VariableSummary
 from cellwright.server.configuration import Cellwright
@@ -140,6 +140,24 @@ class KernelAccess(Protocol):
 
         Raises:
             SetupError: It cannot be done.
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+    def snapshots(self, kernel_id: str, *, measured: bool) -> KernelSnapshots:
+        """The states that it can be taken back to, and how much memory they hold if asked.
+
+        Raises:
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+    def forget_snapshots(self, kernel_id: str) -> KernelSnapshots:
+        """End them; what is left.
+
+        Raises:
             KernelNotReadyError: The kernel is busy.
             KernelError: The kernel is gone, or does not answer.
         """

@@ -28,7 +28,7 @@ from cellwright.record.messages import (
 )
 from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import Output
-from cellwright.record.run_record import THUMB, RunRecord, make_thumb
+from cellwright.record.run_record import THUMB, UNDONE, RunRecord, make_thumb, undone_step
 from cellwright.record.values import safe_text, to_dict
 from cellwright.server.application import Application
 from cellwright.server.rest_types import ChatSummary, RunThumb
@@ -293,7 +293,7 @@ def _listed(shared: Application, notebook: str, query: str, owner: str) -> list[
 
 def chat_summary(shared: Application, chat: Chat) -> ChatSummary:
     """A chat in one line."""
-    live = shared.live
+    live, scores = shared.live, shared.runs.scores
     return ChatSummary(
         id=chat.chat_id,
         title=chat.title,
@@ -310,7 +310,11 @@ def chat_summary(shared: Application, chat: Chat) -> ChatSummary:
         text_filters=tuple(item.name for item in known_filters(filters_of(chat.settings))),
         thumbs={
             run_id: RunThumb(bool(score.value), score.explanation)
-            for run_id, score in shared.runs.scores.thumbs(chat.chat_id).items()
+            for run_id, score in scores.in_chat(chat.chat_id, THUMB).items()
+        },
+        undone={
+            run_id: undone_step(score)
+            for run_id, score in scores.in_chat(chat.chat_id, UNDONE).items()
         },
     )
 

@@ -27,11 +27,14 @@ from cellwright.errors import KernelError, KernelNotReadyError, SetupError, Tool
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.going_back import (
+    KernelSnapshots,
     Snapshot,
     explain_missing,
     find_before,
     find_later,
     go_to,
+    list_snapshots,
+    measure_snapshots,
     missing_step,
     news_of,
 )
@@ -353,6 +356,37 @@ class ServerKernels:
                 raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
             go_to(kernel, snapshot, news=news_of(snapshot))
             return snapshot
+
+    def snapshots(self, kernel_id: str, *, measured: bool) -> KernelSnapshots:
+        """The states that a kernel can be taken back to.
+
+        Args:
+            kernel_id: The kernel.
+            measured: Whether to tell how much memory they hold, for which the kernel reads a while.
+
+        Raises:
+            SetupError: There is no such kernel.
+            KernelNotReadyError: A cell runs in the kernel.
+            KernelError: It is gone, or does not answer.
+        """
+        with closing(self.connect(kernel_id)) as kernel:
+            self.check_free(kernel_id)
+            found = list_snapshots(kernel)
+            held = measure_snapshots(kernel) if measured and found else 0.0
+            return KernelSnapshots(found, held if measured else None)
+
+    def forget_snapshots(self, kernel_id: str) -> KernelSnapshots:
+        """End all of those states; what is left of them.
+
+        Raises:
+            SetupError: There is no such kernel.
+            KernelNotReadyError: A cell runs in the kernel.
+            KernelError: It is gone, or does not answer.
+        """
+        with closing(self.connect(kernel_id)) as kernel:
+            self.check_free(kernel_id)
+            kernel.ask_snapshots("drop", {})
+            return KernelSnapshots(list_snapshots(kernel), 0.0)
 
     def look(self, kernel_id: str) -> concurrent.futures.Future[bool]:
         """Begin to look whether the kernel's process is there.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.errors import KernelNotReadyError
-from cellwright.kernels.going_back import note_for_model
+from cellwright.kernels.going_back import KernelSnapshots, note_for_model
 from cellwright.record.outputs import VariableSummary
 from cellwright.record.run_record import UNDONE, make_undone
 from cellwright.record.values import to_dict
@@ -111,7 +111,33 @@ class UndoRoute(KernelRoute):
         self.send(to_dict(await self.answer(undo)))
 
 
+class SnapshotsRoute(KernelRoute):
+    """The states that a kernel can be taken back to."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, kernel_id: str) -> None:
+        """All of them; with ``measured``, how much memory they hold, too."""
+        measured = self.word("measured") not in ("", "0")
+        await self._send(kernel_id, lambda kernels: kernels.snapshots(kernel_id, measured=measured))
+
+    @web.authenticated
+    @authorized
+    async def delete(self, kernel_id: str) -> None:
+        """Forget them, so that their memory is free."""
+        await self._send(kernel_id, lambda kernels: kernels.forget_snapshots(kernel_id))
+
+    async def _send(self, kernel_id: str, ask: Callable[[KernelAccess], KernelSnapshots]) -> None:
+        kernels = await self.kernels(kernel_id)
+
+        def answer(_: Application) -> KernelSnapshots:
+            return retry(lambda: ask(kernels), KernelNotReadyError, PATIENCE_SECONDS)
+
+        self.send(to_dict(await self.answer(answer)))
+
+
 ROUTES: RouteTable = (
+    (f"kernels/{ROUTE_ID}/snapshots", SnapshotsRoute),
     (f"kernels/{ROUTE_ID}/undo", UndoRoute),
     (f"kernels/{ROUTE_ID}/variables", VariablesRoute),
     (f"kernels/{ROUTE_ID}/variables/{VARIABLE_NAME}", VariableRoute),

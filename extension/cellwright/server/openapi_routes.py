@@ -17,6 +17,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from cellwright._version import __version__
+from cellwright.kernels.going_back import KernelSnapshots
 from cellwright.record.outputs import VariableSummary
 from cellwright.server import assistant_routes as assistant_types
 from cellwright.server import memory_routes as memory_types
@@ -191,6 +192,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "POST kernels/{kernel_id}/undo": Operation(
         types.UndoneRun, body=types.WantedUndo, refusals=(400, 404, 409, 413)
     ),
+    "GET kernels/{kernel_id}/snapshots": Operation(
+        KernelSnapshots, query=("measured",), refusals=(400, 404, 409)
+    ),
+    "DELETE kernels/{kernel_id}/snapshots": Operation(KernelSnapshots, refusals=(400, 404, 409)),
     "GET runs/{run_id}/cells": Operation(
         tuple[types.RecordedRunCell, ...], refusals=(400, 404, 409)
     ),

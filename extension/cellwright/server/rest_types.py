@@ -139,6 +139,8 @@ class ChatSummary:
     """Those that are on, in their order."""
     thumbs: Mapping[str, RunThumb] = field(default_factory=dict)
     """What a person thinks of the answers, by run."""
+    undone: Mapping[str, int] = field(default_factory=dict)
+    """From which cell on runs were undone, counted from 1, by run; 0: all of the run."""
 
 
 @dataclass(frozen=True)

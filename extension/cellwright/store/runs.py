@@ -31,7 +31,7 @@ from cellwright.record.events import (
     ToolFinished,
 )
 from cellwright.record.messages import Usage
-from cellwright.record.run_record import THUMB, RecordedEvent, RunRecord, Score, fold
+from cellwright.record.run_record import RecordedEvent, RunRecord, Score, fold
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (
@@ -427,7 +427,7 @@ def _event_statements(item: RecordedEvent, row: EventRow) -> list[Statement]:
 SELECT_SCORES = "SELECT name, score FROM run_scores WHERE run_id = ? ORDER BY scored_at, rowid"
 
 
-SELECT_THUMBS = f"""SELECT run_id, score FROM run_scores WHERE name = '{THUMB}'
+SELECT_IN_CHAT = """SELECT run_id, score FROM run_scores WHERE name = ?
     AND run_id IN (SELECT run_id FROM chat_runs WHERE chat_id = ?)"""
 
 
@@ -449,9 +449,9 @@ class RunScores:
         rows: dict[str, str] = dict(self._database.read(SELECT_SCORES, (run_id,)))
         return tuple(from_dict(Score, json.loads(text)) for text in rows.values())
 
-    def thumbs(self, chat_id: str) -> dict[str, Score]:
-        """The thumbs that the runs of a chat were given, by run."""
-        rows = self._database.read(SELECT_THUMBS, (chat_id,))
+    def in_chat(self, chat_id: str, name: str) -> dict[str, Score]:
+        """The scores of one name that the runs of a chat were given, by run."""
+        rows = self._database.read(SELECT_IN_CHAT, (name, chat_id))
         return {run_id: from_dict(Score, json.loads(text)) for run_id, text in rows}
 
     def give(self, run_id: str, *scores: Score) -> None:

@@ -48,6 +48,8 @@ interface KeptWithChat {
   readonly textFilters: readonly string[] | null;
   /** What the person thinks of the answers, by run; null: not known yet. */
   readonly thumbs: Readonly<Record<string, Thumb>> | null;
+  /** From which cell on runs were undone, counted from 1, by run; 0: all of the run. */
+  readonly undone: Readonly<Record<string, number>>;
 }
 
 /** The chat they belong to. */
@@ -59,14 +61,14 @@ export interface SettledChat {
 
 type SettingsRest = Pick<Rest, 'chat' | 'changeChat' | 'setPinned' | 'setThumb'>;
 
-/** A chat's instructions, text filters, pinned turns and thumbs: read again when another tab changes them. */
+/** What the server keeps with a chat: read again when another tab may have changed it. */
 export class ChatSettings {
   constructor(rest: SettingsRest, chat: SettledChat) {
     this._rest = rest;
     this._chat = chat;
     // the server makes a chat with all filters on
     const textFilters = chat.id === '' ? TEXT_FILTERS : null;
-    this._kept = { prompt: '', pins: null, textFilters, thumbs: null };
+    this._kept = { prompt: '', pins: null, textFilters, thumbs: null, undone: {} };
   }
 
   /** Another object when something changed. */
@@ -161,8 +163,8 @@ export class ChatSettings {
     this._doing = doing;
   }
 
-  private _take({ prompt, pins, text_filters: textFilters, thumbs }: ListedChat): void {
-    this._set({ prompt, pins, textFilters, thumbs });
+  private _take({ prompt, pins, text_filters: textFilters, thumbs, undone }: ListedChat): void {
+    this._set({ prompt, pins, textFilters, thumbs, undone });
   }
 
   private _set(change: Partial<KeptWithChat>): void {

@@ -8,6 +8,7 @@ import type {
   ChatChange,
   ChatContext,
   ChatSummary as ListedChat,
+  KernelSnapshots,
   MissingCells,
   Preview,
   ProjectConsent,
@@ -60,6 +61,7 @@ export type {
   AssistantChoices,
   ChatChange,
   ChatContext,
+  KernelSnapshots,
   ListedChat,
   MissingCells,
   ProjectTextRow,
@@ -281,6 +283,17 @@ export class Rest {
   async undoVariables(kernelId: string, run: string, step: number): Promise<void> {
     const route = { path: ['kernels', kernelId, 'undo'] };
     await send(this._settings, route, withBody('POST', { run, step }));
+  }
+
+  /**
+   * The states that a kernel can be taken back to.
+   *
+   * @param isMeasured Whether to tell how much memory they hold, for which the kernel reads a while.
+   */
+  snapshots(kernelId: string, isMeasured = false): Promise<KernelSnapshots> {
+    const query = isMeasured ? { measured: '1' } : undefined;
+    const route = { path: ['kernels', kernelId, 'snapshots'], ...(query && { query }) };
+    return this._get(shape('KernelSnapshots'), route);
   }
 
   runCells(run: string): Promise<readonly RunCell[]> {

@@ -106,7 +106,17 @@ export function useChatActions(
       findCell: cellId => findCell(port?.cells() ?? [], cellId),
       undo: (runId, callId, andLater) => port?.undo(runId, callId, andLater) ?? null,
       redo: (runId, callId, andLater) => port?.redo(runId, callId, andLater) ?? null,
-      undoVariables: async (runId, isRedo, step = 0) => {
+      keptSteps: async runId => {
+        const kernel = port?.kernelId ?? '';
+        if (kernel === '' || chat.turns.at(-1)?.runId !== runId) {
+          return [];
+        }
+        const { snapshots } = await panel.rest.snapshots(kernel);
+        return snapshots
+          .filter(({ run_id: run, is_later: isLater }) => run === runId && !isLater)
+          .map(({ step }) => step);
+      },
+      undoVariables: async (runId, isRedo, step) => {
         const kernel = port?.kernelId ?? '';
         if (chat.turns.at(-1)?.runId !== runId) {
           return { kind: 'kept', why: trans.__('later answers build on them') };

@@ -12,13 +12,17 @@ export interface Revealed {
   readonly run: string;
 }
 
-/** The turns that stay in the model's context however long the chat gets, and the thumbs. */
+/** What is kept with the turns of a chat: which stay in the context, thumbs, what is undone. */
 interface Pins {
   /** Their runs, in the order pinned; null: they are not known yet. */
   readonly runs: readonly string[] | null;
   readonly revealed: Revealed | null;
   /** What the person thinks of the answers, by run; null: the server keeps none. */
   readonly thumbs: Readonly<Record<string, Thumb>> | null;
+  /** From which cell on runs were undone, counted from 1, by run; 0: all of the run. */
+  readonly undone: Readonly<Record<string, number>>;
+  /** Ask the server again what is undone. */
+  refresh(): void;
   setPinned(run: string, isPinned: boolean): void;
   /** Null takes it back. */
   setThumb(run: string, thumb: Thumb | null): void;
@@ -32,6 +36,8 @@ const PinsContext = React.createContext<Pins>({
   runs: null,
   revealed: null,
   thumbs: null,
+  undone: {},
+  refresh: () => undefined,
   setPinned: () => undefined,
   setThumb: () => undefined,
   turnOf: () => undefined,
@@ -48,16 +54,21 @@ interface ChatPinsProps {
   readonly children: React.ReactNode;
 }
 
-/** Lets what it holds see and change the pins and thumbs of a chat. */
+/** Lets what it holds see and change what is kept with the turns of a chat. */
 export function ChatPins({ chat, settings, children }: ChatPinsProps) {
   const runs = useSignal(settings.changed, () => settings.kept.pins);
   const thumbs = useSignal(settings.changed, () => settings.kept.thumbs);
+  const undone = useSignal(settings.changed, () => settings.kept.undone);
   const [revealed, setRevealed] = React.useState<Revealed | null>(null);
   const pins = React.useMemo<Pins>(
     () => ({
       runs,
       revealed,
       thumbs,
+      undone,
+      refresh: () => {
+        void settings.refresh();
+      },
       setPinned: (run, isPinned) => {
         void settings.setPinned(run, isPinned);
       },
@@ -69,7 +80,7 @@ export function ChatPins({ chat, settings, children }: ChatPinsProps) {
         setRevealed({ run });
       }
     }),
-    [chat, settings, runs, revealed, thumbs]
+    [chat, settings, runs, revealed, thumbs, undone]
   );
   return <PinsContext.Provider value={pins}>{children}</PinsContext.Provider>;
 }

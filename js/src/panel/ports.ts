@@ -42,6 +42,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'providers'
     | 'setPinned'
     | 'setThumb'
+    | 'snapshots'
     | 'takeNote'
     | 'tryService'
     | 'undoVariables'

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
+import type { UndoResult } from '../chat/notebooks';
 import type { Progress, ToolCard } from '../chat/types';
 import { Button, Icon, type IconName } from '../ui/button';
 import { CodeBlock } from '../ui/code_block';
@@ -12,6 +12,7 @@ import { AskedCall, useAskedCell } from './asked_call';
 import { Effects } from './effects';
 import { ToolContents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
+import { useTurnUndo } from './turn_undo';
 
 interface ToolBodyProps {
   readonly card: ToolCard;
@@ -58,26 +59,17 @@ function CellActions({ card, runId }: ToolBodyProps) {
   const trans = useTrans();
   const actions = useTurnActions();
   const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
-  const [undone, setUndone] = React.useState<'' | 'step' | 'onward'>('');
-  const [variables, setVariables] = React.useState<VariablesOutcome>();
+  const [isUndone, setUndone] = React.useState(false);
+  const ofTurn = useTurnUndo().stateOf(card.callId);
   const cell = card.cellIds.at(-1);
   if (cell === undefined) {
     return null;
   }
-  const isUndone = undone !== '';
   const isSettled = card.status !== 'running';
-  const undo = (extent: 'step' | 'onward'): void => {
-    const andLater = extent === 'onward';
-    const done = isUndone
-      ? actions.redo(runId, card.callId, andLater)
-      : actions.undo(runId, card.callId, andLater);
+  const undo = (): void => {
+    const done = isUndone ? actions.redo(runId, card.callId) : actions.undo(runId, card.callId);
     setOutcome(done);
-    setUndone(done !== null && !isUndone ? extent : '');
-    setVariables(undefined);
-    if (done !== null && andLater) {
-      setVariables({ kind: 'waiting' });
-      void actions.undoVariables(runId, isUndone, card.step).then(setVariables);
-    }
+    setUndone(done !== null && !isUndone);
   };
   return (
     <>
@@ -92,37 +84,20 @@ function CellActions({ card, runId }: ToolBodyProps) {
         >
           {trans.__('Go to cell')}
         </Button>
-        {isSettled && (
+        {isSettled && ofTurn === '' && (
           <Button
             kind="quiet"
             icon={isUndone ? 'redo' : 'undo'}
             disabled={!actions.canUndo}
-            onClick={() => {
-              undo(undone === '' ? 'step' : undone);
-            }}
+            onClick={undo}
           >
             {isUndone ? trans.__('Redo') : trans.__('Undo step')}
           </Button>
         )}
-        {isSettled && !isUndone && card.step > 1 && (
-          <Button
-            kind="quiet"
-            icon="undo"
-            title={trans.__(
-              'Takes back this step and all after it, with what they did to variables'
-            )}
-            disabled={!actions.canUndo}
-            onClick={() => {
-              undo('onward');
-            }}
-          >
-            {trans.__('Undo from here')}
-          </Button>
-        )}
       </div>
-      {outcome !== null && (
+      {outcome !== null && ofTurn === '' && (
         <p className="cw-muted" role="status">
-          {undoWords(outcome, isUndone, trans, variables)}
+          {undoWords(outcome, isUndone, trans)}
         </p>
       )}
     </>
@@ -164,6 +139,7 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
   const header = React.useRef<HTMLButtonElement>(null);
   const body = React.useId();
   const { title } = useAskedCell(card);
+  const ofTurn = useTurnUndo().stateOf(card.callId);
   const isAsking = card.status === 'asking';
   const isOpen = chosen ?? isAsking;
   const onAnswered = React.useCallback(() => {
@@ -172,7 +148,7 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
   }, []);
   return (
     <div
-      className={`cw-card cw-mod-${card.status}`}
+      className={`cw-card cw-mod-${card.status} ${ofTurn === '' ? '' : 'cw-mod-undone'}`}
       data-call={card.callId}
       {...(isAnswered && { 'data-answered': '' })}
     >
@@ -188,8 +164,14 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
       >
         <Icon name={TOOL_ICONS[card.name] ?? 'spark'} className="cw-card-kind" />
         <span className="cw-card-label">{title}</span>
-        <Elapsed card={card} />
-        <Status status={card.status} words={cardWords(card.status, trans)} />
+        {ofTurn === 'undone' ? (
+          <span className="cw-card-time">{trans.__('undone')}</span>
+        ) : (
+          <>
+            <Elapsed card={card} />
+            <Status status={card.status} words={cardWords(card.status, trans)} />
+          </>
+        )}
         <Icon name="chevron_right" className="cw-chevron" />
       </button>
       {card.progress !== null && <CallProgress progress={card.progress} />}

@@ -11,6 +11,7 @@ import { NoticeCard } from './notice';
 import { AskedPrompt } from './prompt';
 import { ToolCardView } from './tool_card';
 import { AskWaits, TurnEnding, TurnFooter } from './turn_ending';
+import { TurnUndoProvider, useTurnUndo } from './turn_undo';
 
 /** What the model thought before it answered; closed until asked for. */
 const Reasoning = React.memo(function Reasoning({ block }: { block: ReasoningBlock }) {
@@ -125,8 +126,12 @@ interface ToolGroupProps {
 /** Several settled calls in a row, folded into one line. */
 function ToolGroup({ cards, runId }: ToolGroupProps) {
   const trans = useTrans();
-  const [isOpen, setOpen] = React.useState(false);
+  const [wasOpened, setOpened] = React.useState(false);
+  const { marks, stateOf } = useTurnUndo();
   const body = React.useId();
+  // Who chooses how far to go back sees which steps go.
+  const isOpen = wasOpened || marks !== null;
+  const undone = cards.filter(({ callId }) => stateOf(callId) === 'undone').length;
   const failed = cards.filter(card => card.status === 'error').length;
   const seconds = cards.reduce((sum, card) => sum + card.durationSeconds, 0);
   return (
@@ -137,12 +142,15 @@ function ToolGroup({ cards, runId }: ToolGroupProps) {
         aria-expanded={isOpen}
         aria-controls={body}
         onClick={() => {
-          setOpen(!isOpen);
+          setOpened(!wasOpened);
         }}
       >
         <Icon name="list" className="cw-card-kind" />
         <span className="cw-card-label">
           <span>{trans._n('%1 step', '%1 steps', cards.length)}</span>
+          {undone > 0 && (
+            <span className="cw-group-undone">{trans._n('%1 undone', '%1 undone', undone)}</span>
+          )}
           {failed > 0 && (
             <span className="cw-group-failed">{trans._n('%1 failed', '%1 failed', failed)}</span>
           )}
@@ -169,7 +177,7 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
     return <>{lines}</>;
   }
   return (
-    <>
+    <TurnUndoProvider turn={turn}>
       {lines}
       <article className="cw-turn" aria-label={trans.__('Prompt and answer')} data-run={turn.runId}>
         <AskedPrompt turn={turn} />
@@ -195,7 +203,7 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
           <AskWaits runId={turn.runId} />
         </div>
       </article>
-    </>
+    </TurnUndoProvider>
   );
 });
 

@@ -34,12 +34,14 @@ export interface TurnActions {
   /** Take back a run, a call of it, or that and all later ones; null: the notebook is not open. */
   undo(runId: string, callId?: string, andLater?: boolean): UndoResult | null;
   redo(runId: string, callId?: string, andLater?: boolean): UndoResult | null;
+  /** Before which of a run's cells, counted from 1, a state is kept; 0: before the run. */
+  keptSteps(runId: string): Promise<readonly number[]>;
   /**
    * Bring the variables back as before a run, or forth again; says why where that was not done.
    *
-   * @param step Before which of the run's cells, counted from 1; left out: before the run.
+   * @param step Before which of the run's cells, counted from 1; 0: before the run.
    */
-  undoVariables(runId: string, isRedo: boolean, step?: number): Promise<VariablesOutcome>;
+  undoVariables(runId: string, isRedo: boolean, step: number): Promise<VariablesOutcome>;
   /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
   /** Ask this in place of a turn and of all that followed. */
@@ -86,6 +88,7 @@ const NOTHING: TurnActions = {
   findCell: () => null,
   undo: () => null,
   redo: () => null,
+  keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: () => undefined,
   replace: () => undefined,

@@ -2,7 +2,6 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import { Button, Icon, IconButton, type IconName } from '../ui/button';
 import { CopyButton } from '../ui/code_block';
@@ -10,34 +9,23 @@ import { formatFigures } from '../ui/figures';
 import { useTrans } from '../ui/hooks';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { type Opener, OpenNotebookButton, useOpener } from '../ui/opening';
-import { isTrouble, statusWords, undoWords } from '../ui/words';
+import { isTrouble, statusWords } from '../ui/words';
 import { needsSetup, SetUpButton } from './notice';
 import { reasonHere } from './service_problems';
 import { ThumbComment, Thumbs } from './thumbs';
 import { useTurnActions } from './turn_actions';
+import { changingCalls, marksOf, UndoChoice, useTurnUndo } from './turn_undo';
 
 /** What a turn took, and what can be done with it afterwards. */
 export function TurnFooter({ turn }: { turn: Turn }) {
   const trans = useTrans();
   const actions = useTurnActions();
   const { run: openRun } = useOpener();
-  const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
-  const [isUndone, setUndone] = React.useState(false);
-  const [variables, setVariables] = React.useState<VariablesOutcome>({ kind: 'waiting' });
+  const undo = useTurnUndo();
+  const asksHowFar = !undo.isUndone && marksOf(turn).length > 1;
+  const undoButton = React.useRef<HTMLButtonElement>(null);
   const [isCommenting, setCommenting] = React.useState(false);
   const figures = formatFigures(turn, trans);
-  const changedCells = turn.blocks.some(
-    block => block.kind === 'tool' && block.cellIds.length > 0 && block.risk !== 'read'
-  );
-  const undo = (): void => {
-    const done = isUndone ? actions.redo(turn.runId) : actions.undo(turn.runId);
-    setOutcome(done);
-    setUndone(done !== null && !isUndone);
-    if (done !== null) {
-      setVariables({ kind: 'waiting' });
-      void actions.undoVariables(turn.runId, isUndone).then(setVariables);
-    }
-  };
   return (
     <footer className="cw-footer">
       <div className="cw-footer-line">
@@ -56,16 +44,15 @@ export function TurnFooter({ turn }: { turn: Turn }) {
               }}
             />
           )}
-          {changedCells && (
+          {changingCalls(turn).length > 0 && (
             <IconButton
-              icon={isUndone ? 'redo' : 'undo'}
-              label={
-                isUndone
-                  ? trans.__('Redo run')
-                  : trans.__('Undo run: its cells and what it did to variables')
-              }
+              ref={undoButton}
+              icon={undo.isUndone ? 'redo' : 'undo'}
+              label={undoLabel(undo.isUndone, asksHowFar, trans)}
               disabled={!actions.canUndo}
-              onClick={undo}
+              aria-disabled={undo.isBusy}
+              {...(asksHowFar && { 'aria-expanded': undo.marks !== null })}
+              onClick={undo.begin}
             />
           )}
           <Menu
@@ -97,13 +84,27 @@ export function TurnFooter({ turn }: { turn: Turn }) {
           setCommenting(false);
         }}
       />
-      {outcome !== null && (
+      <UndoChoice
+        onClose={() => {
+          undoButton.current?.focus();
+        }}
+      />
+      {undo.note !== '' && (
         <p className="cw-muted" role="status">
-          {undoWords(outcome, isUndone, trans, variables)}
+          {undo.note}
         </p>
       )}
     </footer>
   );
+}
+
+function undoLabel(isUndone: boolean, asksHowFar: boolean, trans: TranslationBundle): string {
+  if (isUndone) {
+    return trans.__('Redo run');
+  }
+  return asksHowFar
+    ? trans.__('Undo run, or from one of its cells on')
+    : trans.__('Undo run: its cells and what it did to variables');
 }
 
 function runEntry(

@@ -120,12 +120,23 @@ export interface components {
       readonly thumbs: {
         readonly [key: string]: components['schemas']['RunThumb'];
       };
+      /** @description From which cell on runs were undone, counted from 1, by run; 0: all of the run. */
+      readonly undone: {
+        readonly [key: string]: number;
+      };
     };
     /** @description That cellwright is there. */
     readonly Health: {
       readonly version: string;
       /** @description False: cellwright is switched off here. */
       readonly enabled: boolean;
+    };
+    /** @description The states that a kernel can be taken back to. */
+    readonly KernelSnapshots: {
+      /** @description Oldest first. */
+      readonly snapshots: readonly components['schemas']['Snapshot'][];
+      /** @description Memory that they hold and the kernel does not use itself; null: it was not asked for. */
+      readonly held_bytes: number | null;
     };
     /** @description The run that is part of the chat now. */
     readonly KeptBranch: {
@@ -1518,6 +1529,19 @@ export interface components {
       /** @description Of what the run was chosen; only the score ``chosen`` has it. */
       readonly choice: components['schemas']['Choice'] | null;
     };
+    /** @description A state of the kernel that can be gone back to. */
+    readonly Snapshot: {
+      readonly snapshot_id: string;
+      /** @description The prompt of the run that came next. */
+      readonly label: string;
+      readonly run_id: string;
+      /** @description Which of the run's cells came next, from 2 on; 0: the run had not begun. */
+      readonly step: number;
+      /** @description It was the present when somebody went back, so going to it is a redo. */
+      readonly is_later: boolean;
+      /** @description Seconds since the epoch. */
+      readonly taken_at: number;
+    };
     /** @description The state the run starts from: enough to start again from the same place. */
     readonly StateCaptured: {
       /** @constant */
@@ -1974,6 +1998,7 @@ export type ChatContext = components['schemas']['ChatContext'];
 export type ChatMessages = components['schemas']['ChatMessages'];
 export type ChatSummary = components['schemas']['ChatSummary'];
 export type Health = components['schemas']['Health'];
+export type KernelSnapshots = components['schemas']['KernelSnapshots'];
 export type KeptBranch = components['schemas']['KeptBranch'];
 export type LibraryHits = components['schemas']['LibraryHits'];
 export type LibraryState = components['schemas']['LibraryState'];
@@ -2092,6 +2117,7 @@ export type SampleTask = components['schemas']['SampleTask'];
 export type SampleTime = components['schemas']['SampleTime'];
 export type SceneDetails = components['schemas']['SceneDetails'];
 export type Score = components['schemas']['Score'];
+export type Snapshot = components['schemas']['Snapshot'];
 export type StateCaptured = components['schemas']['StateCaptured'];
 export type StreamOutput = components['schemas']['StreamOutput'];
 export type SupersededRun = components['schemas']['SupersededRun'];
@@ -2264,7 +2290,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         additionalProperties: { $ref: '#/components/schemas/RunThumb' },
         default: {},
         type: 'object'
-      }
+      },
+      undone: { additionalProperties: { type: 'integer' }, default: {}, type: 'object' }
     },
     required: ['id', 'title', 'notebook_path', 'updated_at', 'runs'],
     type: 'object'
@@ -2272,6 +2299,14 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Health: {
     properties: { version: { type: 'string' }, enabled: { default: true, type: 'boolean' } },
     required: ['version'],
+    type: 'object'
+  },
+  KernelSnapshots: {
+    properties: {
+      snapshots: { items: { $ref: '#/components/schemas/Snapshot' }, type: 'array' },
+      held_bytes: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null }
+    },
+    required: ['snapshots'],
     type: 'object'
   },
   KeptBranch: { properties: { run: { type: 'string' } }, required: ['run'], type: 'object' },
@@ -3933,6 +3968,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       choice: { anyOf: [{ $ref: '#/components/schemas/Choice' }, { type: 'null' }], default: null }
     },
     required: ['name', 'value', 'passed'],
+    type: 'object'
+  },
+  Snapshot: {
+    properties: {
+      snapshot_id: { type: 'string' },
+      label: { type: 'string' },
+      run_id: { type: 'string' },
+      step: { type: 'integer' },
+      is_later: { type: 'boolean' },
+      taken_at: { type: 'number' }
+    },
+    required: ['snapshot_id', 'label', 'run_id', 'step', 'is_later', 'taken_at'],
     type: 'object'
   },
   StateCaptured: {

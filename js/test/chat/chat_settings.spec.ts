@@ -70,14 +70,16 @@ it('test_002_60 knows what the server keeps', async () => {
   expect(settings.kept.pins).toBeNull();
   server.routes.set('GET chats/c1', () => ({
     ...answer(),
-    thumbs: { r1: { is_up: true, comment: '' } }
+    thumbs: { r1: { is_up: true, comment: '' } },
+    undone: { r1: 3 }
   }));
   await settings.refresh();
   expect(settings.kept).toEqual({
     prompt: 'Be brief.',
     pins: ['r1'],
     textFilters: ALL,
-    thumbs: { r1: { is_up: true, comment: '' } }
+    thumbs: { r1: { is_up: true, comment: '' } },
+    undone: { r1: 3 }
   });
 });
 

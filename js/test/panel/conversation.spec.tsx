@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { ToolCard, Turn } from '../../src/chat/types';
-import type { FormField, FormRequest } from '../../src/wire/generated';
+import type { FormField, FormRequest, Snapshot } from '../../src/wire/generated';
 import { card, FakeChat, FakePanel, turn } from './fakes';
 import { PATH, press, settle, Stage } from './stage';
 
@@ -15,6 +15,15 @@ it('says that a conversation is on its way', async () => {
   expect(screen.getByText('Loading the conversation …')).toBeDefined();
   expect(screen.queryByText('What shall we do?')).toBeNull();
 });
+
+const SNAPSHOT: Snapshot = {
+  snapshot_id: 'a',
+  label: 'Go.',
+  run_id: 'run-1',
+  step: 0,
+  is_later: false,
+  taken_at: 1000
+};
 
 const ASKING: Turn = turn({
   status: 'running',
@@ -175,6 +184,7 @@ it('acts on the notebook of the chat', async () => {
   press('Undo step');
   press('Redo');
   press(/^Undo run/);
+  await settle();
   press('Redo run');
   expect(stage.notebook.calls).toEqual([
     ['reveal', 'cell-1'],
@@ -196,6 +206,35 @@ it('takes variables back with the last run alone', async () => {
   expect(screen.getByText(/later answers build on them/)).toBeDefined();
   expect(panel.calls.filter(([name]) => name === 'undoVariables')).toEqual([
     ['undoVariables', 'kernel-1', 'run-2', 0]
+  ]);
+});
+
+it('shows what the record says is undone, and asks which states the kernel keeps', async () => {
+  const blocks = [card({ step: 1 }), card({ callId: 'b', step: 2 })];
+  const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, [turn({ blocks })]));
+  panel.undone = { 'run-1': 2 };
+  const rows = [0, 2].map(step => ({ ...SNAPSHOT, run_id: 'run-1', step }));
+  const others = [
+    { ...SNAPSHOT, is_later: true },
+    { ...SNAPSHOT, run_id: 'other' }
+  ];
+  panel.snapshots = { snapshots: [...rows, ...others], held_bytes: null };
+  await new Stage(panel).show();
+  expect(screen.getAllByRole('button', { name: /undone$/ })).toHaveLength(1);
+  panel.undone = {};
+  press('Redo run');
+  await settle();
+  expect(screen.queryByRole('button', { name: /undone$/ })).toBeNull();
+  press(/^Undo run/);
+  expect((await screen.findByRole('slider')).getAttribute('max')).toBe('1');
+  panel.undone = { 'run-1': 0 };
+  press('Undo run');
+  await settle();
+  expect(screen.getAllByRole('button', { name: /undone$/ })).toHaveLength(2);
+  expect(panel.calls.filter(([name]) => /undo|snapshots/.test(name))).toEqual([
+    ['undoVariables', 'kernel-1', '', 2],
+    ['snapshots', 'kernel-1', undefined],
+    ['undoVariables', 'kernel-1', 'run-1', 0]
   ]);
 });
 

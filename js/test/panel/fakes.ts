@@ -22,6 +22,7 @@ import type {
   AssistantChoices,
   ChatContext,
   ExportFormat,
+  KernelSnapshots,
   ListedChat,
   MissingCells,
   ProviderList,
@@ -216,6 +217,10 @@ export class FakePanel implements Panel {
   pins: readonly string[] = [];
   /** What the person thinks of answers. */
   thumbs: Readonly<Record<string, Thumb>> = {};
+  /** From which cell on runs were undone. */
+  undone: Readonly<Record<string, number>> = {};
+  /** What the kernel can be taken back to. */
+  snapshots: KernelSnapshots = { snapshots: [], held_bytes: null };
   textFilters: readonly string[] = ['line_ends', 'terminal_colours', 'blank_lines'];
   /** What the next request begins with. */
   context: ChatContext = {
@@ -301,6 +306,10 @@ export class FakePanel implements Panel {
     undoVariables: (kernel, run, step) => {
       this.calls.push(['undoVariables', kernel, run, step]);
       return this.answer(undefined);
+    },
+    snapshots: (kernel, isMeasured) => {
+      this.calls.push(['snapshots', kernel, isMeasured]);
+      return this.answer(this.snapshots);
     },
     projectTexts: () => this.answer([]),
     allowProjectText: () => this.answer([]),
@@ -418,7 +427,8 @@ export class FakePanel implements Panel {
       expires_at: 0,
       pins: this.pins,
       text_filters: this.textFilters,
-      thumbs: this.thumbs
+      thumbs: this.thumbs,
+      undone: this.undone
     };
   }
 

@@ -106,6 +106,7 @@ export const ACTIONS: TurnActions = {
   findCell: () => null,
   undo: () => null,
   redo: () => null,
+  keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: NOTHING,
   replace: NOTHING,

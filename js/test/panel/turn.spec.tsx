@@ -187,40 +187,103 @@ it('takes the whole run back, with its variables where that can be done', async 
   });
   expect([undo.mock.calls.length, redo.mock.calls.length]).toEqual([2, 1]);
   expect(undoVariables.mock.calls).toEqual([
-    ['run-1', false],
-    ['run-1', true],
-    ['run-1', false]
+    ['run-1', false, 0],
+    ['run-1', true, 0],
+    ['run-1', false, 0]
   ]);
 });
 
-it('takes a step back with all after it and with its variables, from the second cell on', async () => {
-  const undo = vi.fn(() => ({ changed: ['b', 'c'], kept: [] }));
-  const redo = vi.fn(() => ({ changed: ['b', 'c'], kept: [] }));
+const THREE = [
+  card({ callId: 'a', label: 'load', step: 1 }),
+  card({ callId: 'b', label: 'drop rows', step: 2, code: '\n  df = df.dropna()\nlen(df)' }),
+  card({ callId: 'look', label: 'look', risk: 'read', cellIds: [] }),
+  card({ callId: 'c', label: 'plot', step: 3, code: '' })
+];
+
+/** What undo and redo were asked for; the kernel keeps states before these cells. */
+function undoing(kept: readonly number[]) {
+  const undo = vi.fn<TurnActions['undo']>(() => ({ changed: ['b', 'c'], kept: [] }));
+  const redo = vi.fn<TurnActions['redo']>(() => ({ changed: ['b', 'c'], kept: [] }));
   const undoVariables = vi.fn<TurnActions['undoVariables']>((_, isRedo) =>
     Promise.resolve({ kind: isRedo ? 'redone' : 'undone' })
   );
-  const blocks = [card({ step: 1 }), card({ callId: 'call-2', step: 2 })];
-  const given = { undo, redo, undoVariables, canUndo: true };
-  showPart(<TurnView turn={turn({ blocks })} />, given);
-  for (const header of screen.getAllByRole('button', { name: /Load the penguins/ })) {
-    fireEvent.click(header);
-  }
-  fireEvent.click(screen.getByRole('button', { name: 'Undo from here' }));
-  await waitFor(() => {
-    expect(screen.getByRole('status').textContent).toContain('Variables are as they were before');
-  });
-  fireEvent.click(screen.getByRole('button', { name: 'Redo' }));
-  await waitFor(() => {
-    expect(screen.getByRole('status').textContent).toContain('before you undid it');
-  });
-  expect([undo.mock.calls, redo.mock.calls, undoVariables.mock.calls]).toEqual([
-    [['run-1', 'call-2', true]],
-    [['run-1', 'call-2', true]],
-    [
-      ['run-1', false, 2],
-      ['run-1', true, 2]
-    ]
+  return { undo, redo, undoVariables, keptSteps: vi.fn(() => Promise.resolve(kept)) };
+}
+
+const undone = () =>
+  screen.getAllByRole('button', { name: /undone$/ }).map(({ textContent }) => textContent);
+
+it('asks how far to go back where several states are kept, and shows which steps go', async () => {
+  const actions = undoing([0, 2, 3]);
+  const { container } = showPart(<TurnView turn={turn({ blocks: THREE })} />, actions);
+  fireEvent.click(screen.getByRole('button', { name: /^Undo run, or from/, expanded: false }));
+  const slider = await screen.findByRole('slider', { name: 'Go back to' });
+  expect(document.activeElement).toBe(slider);
+  expect(slider.getAttribute('aria-valuetext')).toBe('before the run');
+  const going = () =>
+    [...container.querySelectorAll<HTMLElement>('.cw-mod-undone')].map(
+      ({ dataset }) => dataset.call
+    );
+  expect(going()).toEqual(['a', 'b', 'c']);
+  fireEvent.change(slider, { target: { value: '1' } });
+  expect(slider.getAttribute('aria-valuetext')).toBe('before cell 2: df = df.dropna()');
+  expect(going()).toEqual(['b', 'c']);
+  fireEvent.change(slider, { target: { value: '2' } });
+  expect(slider.getAttribute('aria-valuetext')).toBe('before cell 3');
+  expect(going()).toEqual(['c']);
+  expect(actions.undo).not.toHaveBeenCalled();
+
+  fireEvent.click(screen.getByRole('button', { name: 'Undo from cell 3' }));
+  expect(await screen.findByText(/Variables are as they were before it/)).toBeDefined();
+  expect(screen.queryByRole('slider')).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: /4 steps.*1 undone/ }));
+  expect(undone()).toEqual([expect.stringContaining('Plot')]);
+  fireEvent.click(screen.getByRole('button', { name: 'Redo run' }));
+  expect(await screen.findByText(/before you undid it/)).toBeDefined();
+  expect(screen.queryByRole('button', { name: /undone$/ })).toBeNull();
+  expect([actions.undo.mock.calls, actions.redo.mock.calls]).toEqual([
+    [['run-1', 'c', true]],
+    [['run-1', 'c', true]]
   ]);
+  expect(actions.undoVariables.mock.calls).toEqual([
+    ['run-1', false, 3],
+    ['run-1', true, 3]
+  ]);
+});
+
+it('undoes at once where only the state before the run is kept, and on Escape nothing', async () => {
+  const actions = undoing([0]);
+  const { unmount } = showPart(<TurnView turn={turn({ blocks: THREE })} />, actions);
+  fireEvent.click(screen.getByRole('button', { name: /^Undo run, or from/ }));
+  expect(await screen.findByText(/Variables are as they were before it/)).toBeDefined();
+  expect(actions.undo.mock.calls).toEqual([['run-1']]);
+  unmount();
+
+  const others = undoing([0, 3]);
+  showPart(<TurnView turn={turn({ blocks: THREE })} />, others);
+  fireEvent.click(screen.getByRole('button', { name: /^Undo run, or from/ }));
+  fireEvent.keyDown(await screen.findByRole('slider'), { key: 'Escape' });
+  expect(screen.queryByRole('slider')).toBeNull();
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: /^Undo run, or from/ }));
+  expect(others.undo).not.toHaveBeenCalled();
+});
+
+it('takes back cells from any step on where no state is kept, and says why variables stay', async () => {
+  const actions = undoing([]);
+  const why = 'polars holds threads';
+  actions.keptSteps.mockRejectedValueOnce(new Error('The kernel is busy.'));
+  actions.undoVariables.mockResolvedValueOnce({ kind: 'kept', why });
+  showPart(<TurnView turn={turn({ blocks: THREE })} />, actions);
+  fireEvent.click(screen.getByRole('button', { name: /^Undo run, or from/ }));
+  const slider = await screen.findByRole('slider');
+  expect(slider.getAttribute('max')).toBe('2');
+  fireEvent.change(slider, { target: { value: '1' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Undo from cell 2' }));
+  expect(await screen.findByText(/Variables keep their values: polars/)).toBeDefined();
+  // The kernel has nothing to redo, so it is not asked.
+  fireEvent.click(screen.getByRole('button', { name: 'Redo run' }));
+  expect(screen.getByRole('status').textContent).toBe('Brought back 2 cells.');
+  expect(actions.undoVariables.mock.calls).toEqual([['run-1', false, 2]]);
 });
 
 it('offers no undo for a run that only looked', () => {
