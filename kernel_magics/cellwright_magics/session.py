@@ -154,6 +154,8 @@ class ShellSession:
     def _show_preview(self, call: ToolStarted) -> None:
         """Try a call in a copy of this kernel, and show what came of it."""
         assert self._kernel is not None
+        if self._database is not None:
+            self._database.rest()  # the copy would copy the record, too
         try:
             bundles = preview_bundles(preview(call, self._kernel.ask_snapshots, Stop()))
         except KernelError as error:

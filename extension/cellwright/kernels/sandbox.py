@@ -32,8 +32,9 @@ SCRATCH_SIZE = "25%"
 NOT_LAYERED = ("dev", "proc", "sys")
 """What is there is no file that somebody keeps, but for ``SHARED_MEMORY``."""
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the system has it
-PRIVATE_MEMORY_BYTES = 1 << 28
-"""Memory shared with other programs is copied up to this size."""
+COPIED_BYTES = 1 << 28
+"""Memory shared with other programs, and a file that is open to be written, are copied up to this
+size."""
 ADDRESSES_KEPT = 50
 COMPARED_BYTES = 50_000_000
 """A file that was opened to be written may be the same as before; up to this size it is read."""
@@ -259,10 +260,11 @@ def _path_of(number: int) -> str:
 
 
 def _open_in_layer(number: int, offset: int, path: str) -> None:
-    """Let an open file be the one of the layer; one that has no name can be read alone."""
+    """Let an open file be the one of the layer; a large one, or one without a name, can be read."""
     flags = fcntl.fcntl(number, fcntl.F_GETFL) & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC)
-    if not path:
-        path, flags = f"/proc/self/fd/{number}", flags & ~os.O_ACCMODE
+    # In a layer a file is copied when it is opened to be written.
+    if not path or os.fstat(number).st_size > COPIED_BYTES:
+        path, flags = path or f"/proc/self/fd/{number}", flags & ~os.O_ACCMODE
     try:
         own = os.open(path, flags)
     except OSError:
@@ -302,13 +304,12 @@ def _own_shared_memory() -> None:
         first, last = (int(part, 16) for part in span.split("-"))
         area, length = (first, last - first), last - first
         with contextlib.suppress(OSError):
-            # In a layer a file is copied when it is opened to be written.
-            is_small = os.path.getsize(path) <= COMPARED_BYTES
+            is_small = os.path.getsize(path) <= COPIED_BYTES
             kind = mmap.MAP_SHARED if is_small else mmap.MAP_PRIVATE
             with open(path, "r+b" if is_small else "rb") as source:
                 _map(area, kind, source.fileno(), int(offset, 16))
             continue
-        if length > PRIVATE_MEMORY_BYTES:
+        if length > COPIED_BYTES:
             raise OSError(f"{length >> 20} MB of memory are shared with other programs")
         held = ctypes.string_at(first, length)
         _map(area, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
