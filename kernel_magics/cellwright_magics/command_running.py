@@ -25,6 +25,7 @@ from cellwright.kernels.going_back import (
     explain_missing,
     find_before,
     find_later,
+    kept_steps,
     missing_step,
     redone_text,
     undone_text,
@@ -33,6 +34,7 @@ from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
 from cellwright.record.run_record import UNDONE, RunRecord, choice_of, make_chosen, make_undone
 from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.resuming import executed_before
 from cellwright.session.run import Run
 from cellwright.session.services import ModelService
 from cellwright.settings import Mode, Settings, check_batch_mode
@@ -292,11 +294,15 @@ class Commands:
         if snapshot is not None:
             with self._session.at_work():
                 self._go_to(order, snapshot, undone_text(snapshot, _files(record, step)))
-        if step > 1:
+        if step > 1 and kept_steps(kernel, run_id):
             raise missing_step(kernel, run_id, step, order.settings.snapshots)
-        if record.start_executed:
-            self._shell.set_next_input("\n\n".join(record.start_executed))
-        return undo_advice(record, explain_missing(kernel, order.settings.snapshots))
+        if step > len(record.executions):
+            raise SetupError(f"Run {run_id} ran no cell {step}.", hint="Name one that it ran.")
+        cells = executed_before(record, step)
+        if cells:
+            self._shell.set_next_input("\n\n".join(cells))
+        why = explain_missing(kernel, order.settings.snapshots)
+        return undo_advice(record, why, step, len(cells))
 
     def _redo(self, order: _Order) -> object:
         snapshot = find_later(self._session.kernel)

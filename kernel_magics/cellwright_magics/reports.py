@@ -15,18 +15,21 @@ def unsaved_notice(storage: RunStorage) -> Notice:
     return Notice("warning", storage.problem, action, "not_on_disk")
 
 
-def undo_advice(record: RunRecord, why: str) -> Result:
+def undo_advice(record: RunRecord, why: str, step: int, count: int) -> Result:
     """What changed and how to get back, where the kernel cannot be taken back.
 
     Args:
         record: Of the run.
         why: What stands in the way.
+        step: From which of its cells on, counted from 1; 0: all of it.
+        count: How many cells had run before, which the next cell holds.
     """
-    ended = [ran.execution for ran in record.executions if ran.execution is not None]
+    undone = record.executions[max(0, step - 1) :]
+    ended = [ran.execution for ran in undone if ran.execution is not None]
     names = dict.fromkeys(v.name for execution in ended for v in execution.changed)
     files = dict.fromkeys(file.path for execution in ended for file in execution.files)
     touched = ", ".join([*names, *files]) or "nothing that was noticed"
-    count = len(record.start_executed)
+    what = f"Run {record.run_id}, from cell {step} on," if step > 1 else f"Run {record.run_id}"
     if not count:
         before = "Nothing had been run before it, so a restart is all it takes."
     else:
@@ -36,6 +39,6 @@ def undo_advice(record: RunRecord, why: str) -> Result:
             "They run again in full, files they write included."
         )
     return Result(
-        f"Run {record.run_id} changed: {touched}. That cannot be put back here: {why}.\n"
+        f"{what} changed: {touched}. That cannot be put back here: {why}.\n"
         f"To get to where it started, restart the kernel. {before}"
     )

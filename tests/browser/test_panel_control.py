@@ -182,6 +182,47 @@ def test_a_slider_takes_cells_and_variables_back_as_before_one_of_the_cells(
     expect(page.output(1)).to_contain_text("None")
 
 
+def test_where_a_thread_stands_in_the_way_a_restart_runs_to_before_the_cell(
+    page: NotebookPage,
+) -> None:
+    page.write(
+        call("run_cell", code="data.append(4)", title="Add four"),
+        call("run_cell", code="data.clear()", title="Clear it"),
+        text("It is empty."),
+    )
+    thread = (
+        "import threading, time\n"
+        "threading.Thread(target=threading.Event().wait, name='waiter', daemon=True).start()"
+    )
+    page.start(thread, "data = [3]", "print(data)", mode="Auto")
+    for index in (0, 1):
+        page.lab.run_cell(index)
+    page.answer("Empty it.")
+    page.button(UNDO_PART).click()
+    page.root.get_by_role("slider").press("ArrowRight")
+    page.button("Undo from cell 2").click()
+    expect(page.last).to_contain_text("cannot be brought back to before cell 2")
+    expect(page.last).to_contain_text("thread 'waiter' runs")
+    for name, width in (("wide", 460), ("narrow", 260)):
+        page.widen(width)
+        look(page.lab, PANEL, f"restart-offered-{name}")
+    page.button("Restart and run to here").click()
+    dialog = page.lab.page.get_by_role("dialog")
+    expect(dialog.get_by_role("listitem")).to_have_text(
+        ["import threading, time", "data = [3]", "data.append(4)"]
+    )
+    look(page.lab, ".jp-Dialog-content", "restart-dialog")
+    dialog.get_by_role("button", name="Restart and run").click()
+    expect(page.last).to_contain_text("3 cells before it ran again")
+    assert page.sources() == [thread, "data = [3]", "print(data)", "data.append(4)"]
+    for index in (0, 1, 3):
+        expect(page.prompt_of(index)).to_have_text(re.compile(r"\d"))
+    page.lab.run_cell(2)
+    expect(page.output(2)).to_contain_text("[3, 4]")
+    expect(page.last.get_by_role("button", name=re.compile("Clear it"))).to_contain_text("undone")
+    page.picture("restarted-to-here")
+
+
 def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
     page.write(
         slowly("Working on it. " * 40, 40),

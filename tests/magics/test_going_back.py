@@ -179,6 +179,16 @@ def test_what_stands_in_the_way_is_named_and_the_way_round_it_is_offered(
     assert "thread 'my waiter'" in shown.results[0]
     assert "restart the kernel" in shown.results[0]
     assert kernel.value("kept") == "2"
+    shown = kernel.run("%agent undo 2", answers=[])
+    assert "ran no cell 2" in shown.stderr
+    script = [tool_call("run_cell", {"code": f"kept = {number}"}) for number in (3, 4)]
+    kernel.run("%agent --mode auto do it", [*script, text("Four.")], answers=[])
+    shown = kernel.run("%agent undo 2", answers=[])
+    assert "from cell 2 on, changed: kept" in shown.results[0]
+    assert "thread 'my waiter'" in shown.results[0]
+    (payload,) = shown.reply["content"]["payload"]
+    assert "kept = 1" in payload["text"]
+    assert payload["text"].endswith("\n\nkept = 3")
     kernel.run("go.set(); waiter.join()")
 
 

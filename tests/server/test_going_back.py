@@ -130,3 +130,38 @@ async def test_memory_of_kept_states_is_told_once_and_given_back_when_they_are_f
     forgotten = await client.call("DELETE", where)
     assert (forgotten.status, forgotten.json) == (200, {"snapshots": [], "held_bytes": 0.0})
     assert (await client.call("GET", f"{where}?measured=1")).json["held_bytes"] == 0
+
+
+async def test_what_ran_before_a_cell_is_told_where_a_thread_keeps_the_state_from_being_kept(
+    live: Live, scripted: FakeService, client: Client, shared: Application
+) -> None:
+    """What was undone before is none of it; the chat hears that a restart went there."""
+    scripted.script = [
+        *(run_cell("wrong = 1"), text("Done.")),
+        *(run_cell("rows.append(1)"), run_cell("rows.clear()"), text("Cleared.")),
+    ]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.start("rows = [0]") == "ok"
+    await tab.ask(chat, "something")
+    assert (await tab.finished())["status"] == "completed"
+    where = f"kernels/{document.kernel_id}/undo"
+    assert (await client.call("POST", where, {"run": tab.numbers[-1][0]})).status == 200
+    thread = (
+        "import threading; threading.Thread(target=threading.Event().wait, name='waiter').start()"
+    )
+    assert await person.start(thread) == "ok"
+    await tab.ask(chat, "clear it")
+    assert (await tab.finished(2))["status"] == "completed"
+    run_id = tab.numbers[-1][0]
+    refused = await client.call("POST", where, {"run": run_id, "step": 2})
+    assert (refused.status, "thread 'waiter' runs" in refused.json["message"]) == (400, True)
+    earlier = await client.call("GET", f"runs/{run_id}/before")
+    assert earlier.json == {"cells": ["rows = [0]", thread]}
+    earlier = await client.call("GET", f"runs/{run_id}/before?step=2")
+    assert earlier.json == {"cells": ["rows = [0]", thread, "rows.append(1)"]}
+
+    answer = await client.call("POST", where, {"run": run_id, "step": 2, "restarted": True})
+    assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 2, True)
+    assert (await client.call("GET", f"chats/{chat}")).json["undone"][run_id] == 2
+    assert "what had run before that cell has run again" in str(shared.chats.notes.waiting(chat))

@@ -118,6 +118,7 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("kernels/{id}/variables", "GET", "kernels/none/variables", status=404),
         Call("kernels/{id}/variables/{name}", "GET", "kernels/none/variables/df", status=404),
         Call("runs/{id}/cells", "GET", f"runs/{run}/cells"),
+        Call("runs/{id}/before", "GET", f"runs/{run}/before?step=2"),
         Call("runs/{id}/fates", "POST", f"runs/{run}/fates", {"fates": {"c": "saved"}}),
         Call("runs", "GET", "runs?query=region"),
         Call("runs/{id}/sample", "GET", f"runs/{run}/sample"),

@@ -132,7 +132,7 @@ def missing_step(kernel: object, run_id: str, step: int, kept: int) -> SetupErro
         return SetupError(text, hint=f"There are states before {', '.join(known)}.")
     why = explain_missing(kernel, kept)
     return SetupError(
-        f"The variables cannot be brought back to before cell {step} of run {run_id}: {why}.",
+        f"The variables cannot be brought back to before cell {step}: {why}.",
         hint="A restart, and the cells before that one, bring you there.",
     )
 
@@ -203,18 +203,15 @@ def redone_text(run_id: str) -> str:
     return f"Variables are as run {run_id} and what followed had left them."
 
 
-def note_for_model(run_id: str, *, is_undone: bool, step: int = 0) -> str:
+def note_for_model(run_id: str, *, is_undone: bool, step: int = 0, by_restart: bool = False) -> str:
     """What the model is told with the next question."""
-    if is_undone and step:
-        return (
-            f"(I have undone {_place(run_id, step)} and what came after it: all variables are as "
-            "they were before that cell. Files that were written are not taken back.)"
-        )
     if is_undone:
-        return (
-            f"(I have undone run {run_id}: all variables are as they were before it. "
-            "Files that it wrote are not taken back.)"
-        )
+        what = f"{_place(run_id, step)} and what came after it" if step else f"run {run_id}"
+        place = "that cell" if step else "it"
+        how = f"all variables are as they were before {place}"
+        if by_restart:
+            how = f"the kernel was restarted, and what had run before {place} has run again"
+        return f"(I have undone {what}: {how}. Files that were written are not taken back.)"
     return f"(I have redone run {run_id}: variables are as it had left them.)"
 
 

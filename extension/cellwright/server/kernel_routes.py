@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from jupyter_core.utils import ensure_async
@@ -86,25 +87,34 @@ class UndoRoute(KernelRoute):
     @web.authenticated
     @authorized
     async def post(self, kernel_id: str) -> None:
-        """Go there; the record and the run's chat are told."""
-        given = self.fields(run=str, step=int)
+        """Go there, or hear that a restart went there; the record and the run's chat are told."""
+        given = self.fields(run=str, step=int, restarted=bool)
         run_id, step = given.get("run", ""), given.get("step", 0)
+        restarted = given.get("restarted", False)
         kernels = await self.kernels(kernel_id)
 
         def undo(shared: Application) -> UndoneRun:
-            kept = shared.settings().snapshots
-            go = lambda: kernels.go_back(kernel_id, run_id, kept, step)  # noqa: E731
-            snapshot = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
-            undone = UndoneRun(
-                snapshot.run_id, not snapshot.is_later, snapshot.step, snapshot.taken_at
-            )
+            if restarted:
+                undone = UndoneRun(run_id, True, step, time.time())
+            else:
+                kept = shared.settings().snapshots
+                go = lambda: kernels.go_back(kernel_id, run_id, kept, step)  # noqa: E731
+                snapshot = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
+                undone = UndoneRun(
+                    snapshot.run_id, not snapshot.is_later, snapshot.step, snapshot.taken_at
+                )
             if undone.is_undone:
                 shared.runs.scores.give(undone.run, make_undone(undone.step))
             else:
                 shared.runs.scores.withdraw(undone.run, UNDONE)
             chat_id = shared.chats.chat_of(undone.run)
             if chat_id:
-                text = note_for_model(undone.run, is_undone=undone.is_undone, step=undone.step)
+                text = note_for_model(
+                    undone.run,
+                    is_undone=undone.is_undone,
+                    step=undone.step,
+                    by_restart=restarted,
+                )
                 shared.chats.notes.add(chat_id, "user_later", text)
             return undone
 

@@ -199,6 +199,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET runs/{run_id}/cells": Operation(
         tuple[types.RecordedRunCell, ...], refusals=(400, 404, 409)
     ),
+    "GET runs/{run_id}/before": Operation(
+        types.EarlierCells, query=("step",), refusals=(400, 404, 409)
+    ),
     "POST runs/{run_id}/fates": Operation(
         types.CellFates, body=types.CellFates, refusals=(400, 404, 409, 413)
     ),

@@ -184,6 +184,8 @@ class WantedUndo:
     """Empty: the last undo is to be undone."""
     step: int = 0
     """From which of the run's cells on, counted from 1; 0: all of the run."""
+    restarted: bool = False
+    """The kernel was restarted and is there already: what ran before has run again."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,13 @@ class AgentCell:
     """Id of the cell that it follows; empty: at the end."""
     outputs: tuple[Mapping[str, Any], ...]
     execution_count: int | None
+
+
+@dataclass(frozen=True)
+class EarlierCells:
+    """Source of the cells that ran in the kernel before a place in a run, in order."""
+
+    cells: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,20 @@ from typing import Any
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.errors import SetupError
 from cellwright.exports.sampling import sample_of
 from cellwright.record.events import CellAdded, CellEdited, CellMoved
 from cellwright.record.outputs import Cell, to_nbformat
-from cellwright.record.run_record import RecordedEvent, fold
+from cellwright.record.run_record import UNDONE, RecordedEvent, fold, undone_step
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.record_pages import Columns, ordered, trimmed
-from cellwright.server.rest_types import AgentCell, MissingCells, RecordedRunCell
+from cellwright.server.rest_types import AgentCell, EarlierCells, MissingCells, RecordedRunCell
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.session.resuming import executed_before
 from cellwright.store.chat_rows import may_open
 from cellwright.store.runs import Fate, RunSummary
+from cellwright.text.redaction import PLACEHOLDER
 
 # The cells that runs made or changed, folded from the record, for a tab that was away.
 
@@ -144,6 +147,73 @@ class RunFatesRoute(RunRoute):
             return dict(shared.fates.of(run_id))
 
         self.send({"fates": await self.answer(keep)})
+
+
+class RunBeforeRoute(RunRoute):
+    """What ran in the kernel before a run, or before one of its cells."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, run_id: str) -> None:
+        """The cells, in order: run again after a restart, they bring the kernel there."""
+        step = self.word("step")
+
+        def cells(shared: Application) -> EarlierCells:
+            self.check_run(shared, run_id)
+            return EarlierCells(cells_before(shared, run_id, int(step) if step.isdecimal() else 0))
+
+        self.send(to_dict(await self.answer(cells)))
+
+
+def cells_before(shared: Application, run_id: str, step: int) -> tuple[str, ...]:
+    """Source of what ran in the kernel before one of a run's cells, in order.
+
+    Args:
+        shared: Whose runs and chats are looked at.
+        run_id: The run.
+        step: Which of its cells, counted from 1; 0: before the run.
+
+    Raises:
+        SetupError: It is not known, or a secret of it was not recorded.
+    """
+    record = shared.runs.record(run_id)
+    if record.kernel.get("language", "python") != "python":
+        raise SetupError(
+            f"It is not recorded what you ran in a kernel of {record.kernel['language']!r}.",
+            hint="Restart the kernel and run the cells before it yourself.",
+        )
+    sources = list(executed_before(record, step))
+    for undone, from_step in _undone_before(shared, run_id).items():
+        ran = [ran.source for ran in shared.runs.record(undone).executions]
+        _take_out(sources, ran[max(0, from_step - 1) :])
+    if any(PLACEHOLDER.search(source) for source in sources):
+        raise SetupError(
+            "A cell that would run again held a secret, which the record does not keep.",
+            hint="Restart the kernel and run the cells before it yourself.",
+        )
+    return tuple(sources)
+
+
+def _undone_before(shared: Application, run_id: str) -> Mapping[str, int]:
+    """Earlier runs of the same chat that were undone, and from which cell on."""
+    chat_id = shared.chats.chat_of(run_id)
+    runs = shared.chats.run_ids(chat_id) if chat_id else ()
+    undone = shared.runs.scores.in_chat(chat_id, UNDONE)
+    earlier = runs[: runs.index(run_id)] if run_id in runs else ()
+    return {
+        earlier_id: undone_step(undone[earlier_id])
+        for earlier_id in earlier
+        if earlier_id in undone
+    }
+
+
+def _take_out(sources: list[str], run: Sequence[str]) -> None:
+    """Take out what one run had run, which stands in a row."""
+    count = len(run)
+    for start in range(len(sources) - count, -1, -1):
+        if count and sources[start : start + count] == list(run):
+            del sources[start : start + count]
+            return
 
 
 class MissingCellsRoute(Route):
@@ -367,6 +437,7 @@ class RunSampleRoute(RunRoute):
 
 ROUTES: RouteTable = (
     (f"runs/{ROUTE_ID}/cells", RunCellsRoute),
+    (f"runs/{ROUTE_ID}/before", RunBeforeRoute),
     (f"runs/{ROUTE_ID}/fates", RunFatesRoute),
     ("notebooks/missing", MissingCellsRoute),
     ("runs", RunsRoute),

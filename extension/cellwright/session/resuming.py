@@ -107,3 +107,9 @@ def _since_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
     """What stands there of questions that nobody answered."""
     answers = [place for place, m in enumerate(messages) if isinstance(m, AssistantMessage)]
     return messages[answers[-1] + 1 :] if answers else messages
+
+
+def executed_before(record: RunRecord, step: int) -> tuple[str, ...]:
+    """What ran in the kernel before one of a run's cells, counted from 1; 0: before the run."""
+    ran = record.executions[: max(0, step - 1)]
+    return (*record.start_executed, *(each.source for each in ran))

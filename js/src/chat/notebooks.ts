@@ -20,7 +20,28 @@ export interface Confirmation {
 /** What became of the kernel's variables: `why` says what stands in the way, if it is known. */
 export type VariablesOutcome =
   | { readonly kind: 'undone' | 'redone' | 'waiting' }
-  | { readonly kind: 'kept'; readonly why: string };
+  | {
+      readonly kind: 'kept';
+      readonly why: string;
+      /** A restart, and the cells that ran before, would bring them there. */
+      readonly canRestart?: boolean;
+    }
+  | ({ readonly kind: 'restarted' } & RestartResult);
+
+/** How far a restarted kernel got with the cells that it was to run. */
+export interface RestartResult {
+  readonly ran: number;
+  readonly of: number;
+  /** Why the next cell failed; empty: all ran, or the person stopped it. */
+  readonly problem: string;
+}
+
+/** Follows a restart, and can stop it. */
+export interface RestartWatch {
+  /** Told before each cell how many have run; null: the kernel starts anew. */
+  readonly onProgress: (done: number | null, of: number) => void;
+  readonly signal: AbortSignal;
+}
 
 /** What undoing did and what it left because the person had changed it. */
 export interface UndoResult {
@@ -72,6 +93,8 @@ export interface NotebookPort {
   /** Take back what a run, or one call of it, did to the cells; what the person changed stays. */
   undo(run: string, callId?: string, andLater?: boolean): UndoResult;
   redo(run: string, callId?: string, andLater?: boolean): UndoResult;
+  /** Start the kernel anew, which loses all variables, and run these sources in order. */
+  restartAndRun(sources: readonly string[], watch: RestartWatch): Promise<RestartResult>;
   outline(): readonly OutlineEntry[];
   /** Mark a cell that the person is asked about, or no longer. */
   highlight(cellId: string, isOn: boolean): void;

@@ -279,10 +279,22 @@ export class Rest {
    * Bring a kernel's variables back as before a run; empty: forth again.
    *
    * @param step Before which of the run's cells, counted from 1; 0: before the run.
+   * @param restarted Whether a restart brought the kernel there already, which is only noted.
    */
-  async undoVariables(kernelId: string, run: string, step: number): Promise<void> {
+  async undoVariables(
+    kernelId: string,
+    run: string,
+    step: number,
+    restarted = false
+  ): Promise<void> {
     const route = { path: ['kernels', kernelId, 'undo'] };
-    await send(this._settings, route, withBody('POST', { run, step }));
+    await send(this._settings, route, withBody('POST', { run, step, restarted }));
+  }
+
+  /** Sources of what ran in the kernel before a run, or before one of its cells. */
+  async cellsBefore(run: string, step: number): Promise<readonly string[]> {
+    const route = { path: ['runs', run, 'before'], query: { step: String(step) } };
+    return (await this._get(shape('EarlierCells'), route)).cells;
   }
 
   /**

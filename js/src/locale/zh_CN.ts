@@ -238,6 +238,22 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'before the run': '运行之前',
   'before cell %1': '单元格 %1 之前',
   'before cell %1: %2': '单元格 %1 之前：%2',
+  'Restart and run to here': '重启并运行到此处',
+  'Restart the kernel and run to here?': '重启内核并运行到此处？',
+  'Restart and run': '重启并运行',
+  'All variables of the kernel are lost.': '内核中的所有变量都将丢失。',
+  'Nothing had run before, so no cell runs again.': '此前没有运行过任何单元格，因此不会重新运行。',
+  '%1 cell then runs again in full; files that it writes are written again:':
+    '随后 %1 个单元格将按此顺序完整地重新运行；它们写入的文件会再次写入：',
+  'Cells that run again': '重新运行的单元格',
+  'Restarting the kernel …': '正在重启内核 …',
+  'Running cell %1 of %2 again …': '正在重新运行单元格 %1 / %2 …',
+  'The kernel was restarted. Cell %1 of the %2 that were to run again failed: %3':
+    '内核已重启。需重新运行的 %2 个单元格中，第 %1 个失败：%3',
+  'The kernel was restarted. You stopped after %1 of the %2 cells that were to run again.':
+    '内核已重启。需重新运行的 %2 个单元格中，运行 %1 个后已被您停止。',
+  'The kernel was restarted, and %1 cell before it ran again. Files keep what was written.':
+    '内核已重启，它之前的 %1 个单元格已重新运行。文件保留已写入的内容。',
   'Redo run': '重做此次运行',
   'Undo run: its cells and what it did to variables': '撤销此次运行：撤回其单元格及其对变量的更改',
   'Brought back %1 cell.': '已恢复 %1 个单元格。',

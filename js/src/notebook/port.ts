@@ -11,6 +11,8 @@ import type {
   NotebookPort,
   OutlineEntry,
   ProposalAnswer,
+  RestartResult,
+  RestartWatch,
   UndoResult
 } from '../chat/notebooks';
 import type { RecordedEvent, WireCell } from '../wire/generated';
@@ -18,6 +20,7 @@ import { outline } from './actions';
 import { CellLookup } from './cell_lookup';
 import { Proposals } from './proposals';
 import { OwnChanges } from './run_log';
+import { restartAndRun } from './restarting';
 import { RunWork } from './run_work';
 import { sourceHash } from './source_hash';
 import { EditWatch, wireCell } from './watching';
@@ -281,6 +284,10 @@ export class OpenNotebook implements NotebookPort, IDisposable {
 
   redo(run: string, callId?: string, andLater?: boolean): UndoResult {
     return this._work.redo(run, callId, andLater);
+  }
+
+  restartAndRun(sources: readonly string[], watch: RestartWatch): Promise<RestartResult> {
+    return restartAndRun(this._panel, sources, watch);
   }
 
   outline(): readonly OutlineEntry[] {

@@ -1,10 +1,12 @@
 import * as React from 'react';
 
 import type { AskOptions, Turn } from '../chat/types';
-import { complaintOf } from '../client/problems';
+import { complaintOf, messageOf } from '../client/problems';
+import { RequestError } from '../client/request';
 import { useSignal, useTrans } from '../ui/hooks';
 import type { NamedCell, WireCell } from '../wire/generated';
 import type { Chat, Notebooks, NotebookView, Panel } from './ports';
+import { confirmsRestart } from './restart_dialog';
 import type { TurnActions } from './turn_actions';
 
 /**
@@ -44,6 +46,9 @@ function riskOf(turn: Turn | undefined, callId: string): string {
   const card = turn?.blocks.find(block => block.kind === 'tool' && block.callId === callId);
   return card?.kind === 'tool' && card.status === 'asking' ? card.risk : '';
 }
+
+/** The HTTP status where something other than a busy or missing kernel stands in the way. */
+const REFUSED = 400;
 
 /** A kernel that has not come so long after its notebook opened is not waited for any more. */
 const KERNEL_MILLISECONDS = 10_000;
@@ -124,6 +129,27 @@ export function useChatActions(
         try {
           await panel.rest.undoVariables(kernel, isRedo ? '' : runId, step);
           return { kind: isRedo ? 'redone' : 'undone' };
+        } catch (error) {
+          const canRestart = !isRedo && error instanceof RequestError && error.status === REFUSED;
+          const why = canRestart ? messageOf(error) : complaintOf(error);
+          return { kind: 'kept', why, canRestart };
+        }
+      },
+      restartTo: async (runId, step, watch) => {
+        if (port === null) {
+          return null;
+        }
+        const kernel = port.kernelId;
+        try {
+          const cells = await panel.rest.cellsBefore(runId, step);
+          if (!(await confirmsRestart(cells, trans))) {
+            return null;
+          }
+          const result = await port.restartAndRun(cells, watch);
+          if (result.ran === result.of) {
+            await panel.rest.undoVariables(kernel, runId, step, true);
+          }
+          return { kind: 'restarted', ...result };
         } catch (error) {
           return { kind: 'kept', why: complaintOf(error) };
         }

@@ -29,6 +29,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'assistants'
     | 'branches'
     | 'changeChat'
+    | 'cellsBefore'
     | 'changeSummary'
     | 'chat'
     | 'context'
@@ -57,7 +58,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
 /** An open notebook, as far as the views act on it. */
 export type NotebookView = Pick<
   NotebookPort,
-  'cells' | 'editable' | 'highlight' | 'kernelId' | 'reveal' | 'undo' | 'redo'
+  'cells' | 'editable' | 'highlight' | 'kernelId' | 'restartAndRun' | 'reveal' | 'undo' | 'redo'
 > &
   Readonly<Record<'changed' | 'closed' | 'edited', ISignal<unknown, unknown>>>;
 

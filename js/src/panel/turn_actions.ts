@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ProjectTextRow } from '../client/panel_rest';
-import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
+import type { RestartWatch, UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import type { NamedCell, Preview } from '../wire/generated';
 
@@ -42,6 +42,12 @@ export interface TurnActions {
    * @param step Before which of the run's cells, counted from 1; 0: before the run.
    */
   undoVariables(runId: string, isRedo: boolean, step: number): Promise<VariablesOutcome>;
+  /**
+   * Ask the person, then bring the kernel by a restart to before a run or one of its cells.
+   *
+   * @returns What became of the variables; null: the person does not want it.
+   */
+  restartTo(runId: string, step: number, watch: RestartWatch): Promise<VariablesOutcome | null>;
   /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
   /** Ask this in place of a turn and of all that followed. */
@@ -90,6 +96,7 @@ const NOTHING: TurnActions = {
   redo: () => null,
   keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
+  restartTo: () => Promise.resolve(null),
   retry: () => undefined,
   replace: () => undefined,
   branch: () => undefined,

@@ -14,7 +14,7 @@ import { needsSetup, SetUpButton } from './notice';
 import { reasonHere } from './service_problems';
 import { ThumbComment, Thumbs } from './thumbs';
 import { useTurnActions } from './turn_actions';
-import { changingCalls, marksOf, UndoChoice, useTurnUndo } from './turn_undo';
+import { changingCalls, marksOf, UndoChoice, UndoNote, useTurnUndo } from './turn_undo';
 
 /** What a turn took, and what can be done with it afterwards. */
 export function TurnFooter({ turn }: { turn: Turn }) {
@@ -89,11 +89,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
           undoButton.current?.focus();
         }}
       />
-      {undo.note !== '' && (
-        <p className="cw-muted" role="status">
-          {undo.note}
-        </p>
-      )}
+      <UndoNote />
     </footer>
   );
 }

@@ -18,6 +18,11 @@ interface Mark {
   readonly code: string;
 }
 
+interface Restarting {
+  readonly words: string;
+  stop(): void;
+}
+
 /** How a call of a run stands: undone, about to be by the choice the person makes, or neither. */
 type UndoneState = '' | 'going' | 'undone';
 
@@ -32,6 +37,10 @@ interface TurnUndo {
   readonly chosen: number;
   /** What became of the last undo or redo; empty: there was none here. */
   readonly note: string;
+  /** Bring the variables there by a restart; null: that is not offered. */
+  readonly restart: (() => void) | null;
+  /** The restart that goes on; null: none does. */
+  readonly restarting: Restarting | null;
   stateOf(callId: string): UndoneState;
   choose(index: number): void;
   /** Undo the run, or ask from where on; where it is undone, do it again. */
@@ -46,6 +55,8 @@ const NOTHING: TurnUndo = {
   marks: null,
   chosen: 0,
   note: '',
+  restart: null,
+  restarting: null,
   stateOf: () => '',
   choose: () => undefined,
   begin: () => undefined,
@@ -159,7 +170,34 @@ function useUndoOf(turn: Turn): TurnUndo {
       undo(0);
     }
   };
-  const isBusy = isAsking || outcome?.variables.kind === 'waiting';
+  const [restarting, setRestarting] = React.useState<Restarting | null>(null);
+  const restartTo = async (cells: UndoResult, step: number): Promise<void> => {
+    const stop = new AbortController();
+    const show = (words: string): void => {
+      setRestarting({
+        words,
+        stop: () => {
+          stop.abort();
+        }
+      });
+    };
+    const variables = await actions.restartTo(runId, step, {
+      signal: stop.signal,
+      onProgress: (done, of) => {
+        show(
+          done === null
+            ? trans.__('Restarting the kernel …')
+            : trans.__('Running cell %1 of %2 again …', done + 1, of)
+        );
+      }
+    });
+    setRestarting(null);
+    if (variables !== null) {
+      setOutcome({ cells, variables });
+      refresh();
+    }
+  };
+  const isBusy = isAsking || restarting !== null || outcome?.variables.kind === 'waiting';
   const begin = (): void => {
     if (isBusy) {
       return;
@@ -175,6 +213,7 @@ function useUndoOf(turn: Turn): TurnUndo {
       undo(0);
     }
   };
+  const canRestart = outcome !== null && undoneFrom !== null && isRestartable(outcome.variables);
   const from = marks === null ? undoneFrom : (marks[chosen]?.step ?? 0);
   const calls = React.useMemo(
     () => new Set(from === null ? [] : callsFrom(turn, from).map(({ callId }) => callId)),
@@ -186,6 +225,13 @@ function useUndoOf(turn: Turn): TurnUndo {
     marks,
     chosen,
     note: outcome === null ? '' : undoWords(outcome.cells, isUndone, trans, outcome.variables),
+    restart:
+      canRestart && restarting === null
+        ? () => {
+            void restartTo(outcome.cells, undoneFrom);
+          }
+        : null,
+    restarting,
     stateOf: callId => (calls.has(callId) ? (marks === null ? 'undone' : 'going') : ''),
     choose: setChosen,
     begin,
@@ -196,6 +242,13 @@ function useUndoOf(turn: Turn): TurnUndo {
       setMarks(null);
     }
   };
+}
+
+/** Whether a restart would bring the variables where they are not. */
+function isRestartable(variables: VariablesOutcome): boolean {
+  return variables.kind === 'restarted'
+    ? variables.ran < variables.of
+    : variables.kind === 'kept' && variables.canRestart === true;
 }
 
 function markWords({ step, code }: Mark, trans: TranslationBundle): string {
@@ -276,5 +329,37 @@ function UndoSlider({ marks, onClose }: UndoChoiceProps & { marks: readonly Mark
         </Button>
       </div>
     </form>
+  );
+}
+
+/** What became of an undo, and the way round what stood in its way. */
+export function UndoNote() {
+  const trans = useTrans();
+  const { canUndo } = useTurnActions();
+  const { note, restart, restarting } = useTurnUndo();
+  if (note === '') {
+    return null;
+  }
+  return (
+    <>
+      <p className="cw-muted" role="status">
+        {restarting === null ? note : restarting.words}
+      </p>
+      {restarting !== null && (
+        <div className="cw-row cw-undo-way">
+          <span className="cw-spinner" />
+          <Button icon="stop" onClick={restarting.stop}>
+            {trans.__('Stop')}
+          </Button>
+        </div>
+      )}
+      {restart !== null && (
+        <div className="cw-row cw-undo-way">
+          <Button icon="retry" disabled={!canUndo} onClick={restart}>
+            {trans.__('Restart and run to here')}
+          </Button>
+        </div>
+      )}
+    </>
   );
 }

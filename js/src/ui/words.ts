@@ -1,7 +1,7 @@
 /** What states are called in the panel. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { UndoResult, VariablesOutcome } from '../chat/notebooks';
+import type { RestartResult, UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { ToolCard } from '../chat/types';
 import type { ChatState, Mode, RunStatus } from '../wire/generated';
 
@@ -43,12 +43,40 @@ function variablesWords(
       return trans.__('Variables are as they were before it. Files keep what was written.');
     case 'redone':
       return trans.__('Variables are as they were before you undid it.');
+    case 'restarted':
+      return restartWords(variables, trans);
     case 'kept':
+      if (variables.canRestart === true) {
+        return variables.why; // the server names what stands in the way
+      }
       if (variables.why !== '') {
         return trans.__('Variables keep their values: %1', variables.why);
       }
       return isUndone ? trans.__('Variables and files keep their values.') : '';
   }
+}
+
+function restartWords({ ran, of, problem }: RestartResult, trans: TranslationBundle): string {
+  if (problem !== '') {
+    return trans.__(
+      'The kernel was restarted. Cell %1 of the %2 that were to run again failed: %3',
+      ran + 1,
+      of,
+      problem
+    );
+  }
+  if (ran < of) {
+    return trans.__(
+      'The kernel was restarted. You stopped after %1 of the %2 cells that were to run again.',
+      ran,
+      of
+    );
+  }
+  return trans._n(
+    'The kernel was restarted, and %1 cell before it ran again. Files keep what was written.',
+    'The kernel was restarted, and %1 cells before it ran again. Files keep what was written.',
+    ran
+  );
 }
 
 /** How a run stands or ended, in plain words. */

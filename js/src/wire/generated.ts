@@ -125,6 +125,10 @@ export interface components {
         readonly [key: string]: number;
       };
     };
+    /** @description Source of the cells that ran in the kernel before a place in a run, in order. */
+    readonly EarlierCells: {
+      readonly cells: readonly string[];
+    };
     /** @description That cellwright is there. */
     readonly Health: {
       readonly version: string;
@@ -1997,6 +2001,7 @@ export type BranchList = components['schemas']['BranchList'];
 export type ChatContext = components['schemas']['ChatContext'];
 export type ChatMessages = components['schemas']['ChatMessages'];
 export type ChatSummary = components['schemas']['ChatSummary'];
+export type EarlierCells = components['schemas']['EarlierCells'];
 export type Health = components['schemas']['Health'];
 export type KernelSnapshots = components['schemas']['KernelSnapshots'];
 export type KeptBranch = components['schemas']['KeptBranch'];
@@ -2294,6 +2299,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       undone: { additionalProperties: { type: 'integer' }, default: {}, type: 'object' }
     },
     required: ['id', 'title', 'notebook_path', 'updated_at', 'runs'],
+    type: 'object'
+  },
+  EarlierCells: {
+    properties: { cells: { items: { type: 'string' }, type: 'array' } },
+    required: ['cells'],
     type: 'object'
   },
   Health: {

@@ -9,6 +9,7 @@ import type {
   NotebookRegistry,
   OutlineEntry,
   ProposalAnswer,
+  RestartResult,
   UndoResult
 } from '../../src/chat/notebooks';
 
@@ -85,6 +86,9 @@ export class FakeNotebook implements NotebookPort {
     return { changed: [], kept: [] };
   }
 
+  restartAndRun(): Promise<RestartResult> {
+    return Promise.resolve({ ran: 0, of: 0, problem: '' });
+  }
   outline(): readonly OutlineEntry[] {
     return this.entries;
   }

@@ -1,7 +1,8 @@
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { ToolCard, Turn } from '../../src/chat/types';
+import { RequestError } from '../../src/client/request';
 import type { FormField, FormRequest, Snapshot } from '../../src/wire/generated';
 import { card, FakeChat, FakePanel, turn } from './fakes';
 import { PATH, press, settle, Stage } from './stage';
@@ -236,6 +237,78 @@ it('shows what the record says is undone, and asks which states the kernel keeps
     ['snapshots', 'kernel-1', undefined],
     ['undoVariables', 'kernel-1', 'run-1', 0]
   ]);
+});
+
+/** A chat whose run had two cells, in a kernel that cannot be taken back. */
+async function stageInTheWay(): Promise<Stage> {
+  const blocks = [card({ step: 1 }), card({ callId: 'b', step: 2 })];
+  const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, [turn({ blocks })]));
+  panel.earlierCells = ['import polars', 'df = 1\ndf'];
+  const stage = new Stage(panel);
+  await stage.show();
+  press(/^Undo run/);
+  fireEvent.change(await screen.findByRole('slider'), { target: { value: '1' } });
+  const why = 'The variables cannot be brought back: polars holds threads.';
+  panel.refusal = new RequestError(400, 'setup', why, 'Restart the kernel.');
+  press('Undo from cell 2');
+  await settle();
+  expect(noteOf()).toBe(`Took back 2 cells. ${why}`);
+  return stage;
+}
+
+const answerDialog = async (answer: 'accept' | 'reject'): Promise<void> => {
+  const button = () => document.querySelector<HTMLButtonElement>(`.jp-Dialog .jp-mod-${answer}`);
+  await expect.poll(button).not.toBeNull();
+  button()?.click();
+  await settle();
+};
+const noteOf = (): string => screen.getByText(/^Took back/).textContent;
+
+it('offers a restart where the variables cannot be brought back, and says what it will do', async () => {
+  const { panel, notebook } = await stageInTheWay();
+  press('Restart and run to here');
+  expect(await screen.findByText('All variables of the kernel are lost.')).toBeDefined();
+  const cells = within(screen.getByLabelText('Cells that run again')).getAllByRole('listitem', {
+    hidden: true
+  });
+  expect(cells.map(({ textContent }) => textContent)).toEqual(['import polars', 'df = 1']);
+  await answerDialog('reject');
+  expect(notebook.calls.filter(([name]) => name === 'restartAndRun')).toEqual([]);
+
+  press('Restart and run to here');
+  await answerDialog('accept');
+  expect(screen.getByText('Running cell 2 of 2 again …')).toBeDefined();
+  expect(screen.queryByRole('button', { name: 'Restart and run to here' })).toBeNull();
+  panel.undone = { 'run-1': 2 };
+  panel.refusal = null;
+  notebook.goOn();
+  await settle();
+  expect(noteOf()).toContain('2 cells before it ran again');
+  expect(screen.getAllByRole('button', { name: /undone$/ })).toHaveLength(1);
+  expect(notebook.calls.at(-1)).toEqual(['restartAndRun', 'import polars', 'df = 1\ndf']);
+  expect(panel.calls.filter(([name]) => /undoV|cellsB/.test(name))).toEqual([
+    ['undoVariables', 'kernel-1', 'run-1', 2],
+    ['cellsBefore', 'run-1', 2],
+    ['cellsBefore', 'run-1', 2],
+    ['undoVariables', 'kernel-1', 'run-1', 2, 'restarted']
+  ]);
+});
+
+it('stops a restart, shows a cell that failed, and offers it again', async () => {
+  const { panel, notebook } = await stageInTheWay();
+  press('Restart and run to here');
+  await answerDialog('accept');
+  press('Stop');
+  await settle();
+  expect(noteOf()).toContain('You stopped after 1 of the 2 cells');
+  notebook.restarted = { ran: 0, of: 2, problem: 'NameError: x' };
+  press('Restart and run to here');
+  await answerDialog('accept');
+  notebook.goOn();
+  await settle();
+  expect(noteOf()).toContain('Cell 1 of the 2 that were to run again failed: NameError: x');
+  expect(screen.getByRole('button', { name: 'Restart and run to here' })).toBeDefined();
+  expect(panel.calls.filter(([name]) => name === 'undoVariables')).toHaveLength(1);
 });
 
 it.each([

@@ -13,7 +13,7 @@ import type { ReceivedEvent } from '../../src/chat/chat';
 import { ComposerModel } from '../../src/chat/composer';
 import { ChatMemory } from '../../src/chat/memory';
 import type { TextStore } from '../../src/client/browser_store';
-import type { UndoResult } from '../../src/chat/notebooks';
+import type { RestartResult, RestartWatch, UndoResult } from '../../src/chat/notebooks';
 import type { Problem } from '../../src/client/problems';
 import type { CurrentNotebook } from '../../src/chat/session';
 import type { Suggestion } from '../../src/chat/suggestions';
@@ -219,6 +219,8 @@ export class FakePanel implements Panel {
   thumbs: Readonly<Record<string, Thumb>> = {};
   /** From which cell on runs were undone. */
   undone: Readonly<Record<string, number>> = {};
+  /** What had run in the kernel. */
+  earlierCells: readonly string[] = [];
   /** What the kernel can be taken back to. */
   snapshots: KernelSnapshots = { snapshots: [], held_bytes: null };
   textFilters: readonly string[] = ['line_ends', 'terminal_colours', 'blank_lines'];
@@ -303,9 +305,13 @@ export class FakePanel implements Panel {
       this.calls.push(['endPreview', id]);
       return this.answer(undefined);
     },
-    undoVariables: (kernel, run, step) => {
-      this.calls.push(['undoVariables', kernel, run, step]);
-      return this.answer(undefined);
+    cellsBefore: (run, step) => {
+      this.calls.push(['cellsBefore', run, step]);
+      return Promise.resolve(this.earlierCells);
+    },
+    undoVariables: (kernel, run, step, restarted) => {
+      this.calls.push(['undoVariables', kernel, run, step, ...(restarted ? ['restarted'] : [])]);
+      return restarted ? Promise.resolve() : this.answer(undefined);
     },
     snapshots: (kernel, isMeasured) => {
       this.calls.push(['snapshots', kernel, isMeasured]);
@@ -457,6 +463,20 @@ export class FakeNotebook implements NotebookView {
   reveal(cellId: string): void {
     this.calls.push(['reveal', cellId]);
   }
+  /** Tells how far it is and waits; stopped or not, this comes of it. */
+  restarted: RestartResult = { ran: 2, of: 2, problem: '' };
+  restartAndRun(sources: readonly string[], watch: RestartWatch): Promise<RestartResult> {
+    this.calls.push(['restartAndRun', ...sources]);
+    watch.onProgress(1, sources.length);
+    return new Promise(resolve => {
+      const end = (): void => {
+        resolve(watch.signal.aborted ? { ran: 1, of: 2, problem: '' } : this.restarted);
+      };
+      watch.signal.addEventListener('abort', end);
+      this.goOn = end;
+    });
+  }
+  goOn: () => void = () => undefined;
   undo(run: string, callId?: string): UndoResult {
     this.calls.push(['undo', run, callId]);
     return this.undone;

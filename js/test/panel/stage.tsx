@@ -108,6 +108,7 @@ export const ACTIONS: TurnActions = {
   redo: () => null,
   keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
+  restartTo: () => Promise.resolve(null),
   retry: NOTHING,
   replace: NOTHING,
   branch: NOTHING,
