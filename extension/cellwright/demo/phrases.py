@@ -24,6 +24,9 @@ POINTS = re.compile(r"rating|score|grade|stars|分|评|满意", re.I)
 PEOPLE = frozenset(["person", "people", "人", "员工", "employee", "passenger", "乘客", "student"])
 SEX = re.compile(r"sex|gender|性别", re.I)
 AGE = re.compile(r"(?:^|[^a-z])age(?:$|[^a-z])|年龄", re.I)
+EACH = re.compile(r"unit|each|单价", re.I)
+WHOLE = re.compile(r"total|amount|金额|总价", re.I)
+"""Names of columns that say what one of a thing costs, and what all of a row do."""
 LASTS = re.compile(r"time|distance|duration|length|delay|时|距离", re.I)
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
@@ -169,6 +172,10 @@ class Reading:
                 for c in self.frame.of_kind("number")
                 if _contains(phrase_of(BRACKETS.sub(" ", str(c.name))), phrase)
             ]
+            if len(found) == 1 and EACH.search(str(found[0].name)):
+                # What one costs; the dearest order is that of the highest total.
+                numbers = self.frame.of_kind("number")
+                found += [c for c in numbers if WHOLE.search(str(c.name))]
             if len(found) == 1:
                 return found[0], rest
             if found:
