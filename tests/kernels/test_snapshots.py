@@ -219,6 +219,25 @@ def test_whichever_process_is_killed_nothing_is_left_and_a_restart_works(
         renew()
 
 
+def test_a_program_that_is_fed_through_a_pipe_sees_its_end_while_a_state_sleeps(
+    kernel: SnapshotKernel,
+) -> None:
+    kernel.run(
+        "import os, subprocess\n"
+        "cat = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "reading, writing = os.pipe(); os.write(writing, b'in')"
+    )
+    before = kernel.take()
+    assert kernel.run("print(cat.communicate(b'all', timeout=5)[0])") == "b'all'"
+    kernel.go_back(before)
+    told = (
+        "try: cat.stdin.write(b'more'); cat.stdin.flush()\n"
+        "except OSError as error: print(type(error).__name__)\n"
+        "print(cat.stdout.read(), os.read(reading, 2))"
+    )
+    assert kernel.run(told).split("\n") == ["BrokenPipeError", "b'' b'in'"]
+
+
 def test_what_waits_behind_the_request_is_done_by_the_kernel_that_comes(
     kernel: SnapshotKernel,
 ) -> None:

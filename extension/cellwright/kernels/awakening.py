@@ -50,6 +50,10 @@ class Carried:
         """Numbers of the sockets with the kernel's ports."""
         self.anonymous: list[int] = []
         """Numbers of what ZeroMQ and the event loops wait with."""
+        self.pipes: list[tuple[int, bool]] = []
+        """Number of each pipe to another process, and whether it is written to."""
+        self.connections: list[int] = []
+        """Numbers of the sockets that are connected to a server."""
         self.offsets: list[tuple[int, int]] = []
         """Number and position of files: the position is the same for both processes."""
         self.random: Any = None
@@ -88,6 +92,8 @@ def note_carried(app: Any) -> Carried:
         if stat.S_ISSOCK(found.st_mode):
             if ports & set(_ports_of(number, app)):
                 carried.kernel_sockets.append(number)
+            elif _is_connected(number):
+                carried.connections.append(number)
         elif stat.S_ISREG(found.st_mode):
             with contextlib.suppress(OSError):
                 carried.offsets.append((number, os.lseek(number, 0, os.SEEK_CUR)))
@@ -95,6 +101,7 @@ def note_carried(app: Any) -> Carried:
             with contextlib.suppress(OSError):
                 if os.readlink(f"/proc/self/fd/{number}") in ANONYMOUS:
                     carried.anonymous.append(number)
+    carried.pipes = _pipes(carried.streams)
     random = sys.modules.get("random")
     if random is not None:
         # It is seeded anew in every fork.
@@ -128,6 +135,58 @@ def _streams(app: Any) -> list[Any]:
 
 def _is_stream(thing: Any) -> bool:
     return type(thing).__name__ == "OutStream" and type(thing).__module__ == "ipykernel.iostream"
+
+
+def _is_connected(number: int) -> bool:
+    """Whether a socket has somebody at its other end who has a name."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as line:
+        return line.type == socket.SOCK_STREAM and bool(line.getpeername())
+    return False
+
+
+def _pipes(streams: Sequence[Any]) -> list[tuple[int, bool]]:
+    """The pipes to other processes: those of which one end alone is here."""
+    import fcntl
+
+    shared = {0, 1, 2, *_pipes_of_multiprocessing()}
+    for stream in streams:
+        shared.add(getattr(stream, "_original_stdstream_copy", -1))
+    ends: dict[int, list[tuple[int, bool]]] = {}
+    for number in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):
+            found = os.fstat(number)
+            if stat.S_ISFIFO(found.st_mode):
+                access = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
+                ends.setdefault(found.st_ino, []).append((number, access != os.O_RDONLY))
+    alone = [found for found in ends.values() if len({writes for _, writes in found}) == 1]
+    return [end for found in alone for end in found if end[0] not in shared]
+
+
+def _pipes_of_multiprocessing() -> Iterator[int | None]:
+    """What its helpers are kept alive by: each fork has it, as they mean it."""
+    for module, name, attribute in (
+        ("multiprocessing.resource_tracker", "_resource_tracker", "_fd"),
+        ("multiprocessing.forkserver", "_forkserver", "_forkserver_alive_fd"),
+    ):
+        yield getattr(getattr(sys.modules.get(module), name, None), attribute, None)
+
+
+def sever(pipes: Sequence[tuple[int, bool]], connections: Sequence[int] = ()) -> None:
+    """In a fork: let go of what would be used from two processes, as if its other end had ended.
+
+    Whoever listens there otherwise never sees that this kernel closes it, and two that talk to the
+    same database at once read each other's answers.
+    """
+    for number, is_written in pipes:
+        reading, writing = os.pipe()
+        os.dup2(writing if is_written else reading, number, inheritable=False)
+        os.close(reading)
+        os.close(writing)
+    for number in connections:
+        ours, theirs = socket.socketpair()
+        os.dup2(ours.fileno(), number, inheritable=False)
+        ours.close()
+        theirs.close()
 
 
 def _ports_of(number: int, app: Any) -> Sequence[Any]:
@@ -332,6 +391,7 @@ def become_copy(
         else:
             for number, offset in carried.offsets:
                 _open_again(number, offset)
+            sever((), carried.connections)
         carried.offsets = []
         code = _run(carried, None, connection_file, announce)
     except BaseException as error:

@@ -77,7 +77,7 @@ class Sandbox:
         """
         here = os.getcwd()
         files = [(*file, _path_of(file[0])) for file in offsets]
-        _cut_lines(connection.fileno())
+        _cut_sockets(connection.fileno())
         try:
             _enter_namespaces()
             self._layers = list(_layer_folders(folder))
@@ -275,16 +275,13 @@ def _open_in_layer(number: int, offset: int, path: str) -> None:
     os.close(own)
 
 
-def _cut_lines(kept: int) -> None:
-    """Let sockets and pipes lead nowhere: what the kernel is connected with, it shares with us."""
+def _cut_sockets(kept: int) -> None:
+    """Let sockets lead nowhere: whoever is at the other end, the kernel talks with."""
     with contextlib.closing(socket.socketpair()[0]) as dead:
         for number in map(int, os.listdir("/proc/self/fd")):
-            if number in (kept, dead.fileno()) or number <= 2:
-                continue
             with contextlib.suppress(OSError):
-                mode = os.fstat(number).st_mode
-                flags = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
-                if stat.S_ISSOCK(mode) or (stat.S_ISFIFO(mode) and flags != os.O_RDONLY):
+                is_socket = stat.S_ISSOCK(os.fstat(number).st_mode)
+                if is_socket and number not in (0, 1, 2, kept, dead.fileno()):
                     os.dup2(dead.fileno(), number, inheritable=os.get_inheritable(number))
 
 

@@ -444,6 +444,7 @@ def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
             other.detach()
     state.table, state.copies, state.ending = [], [], []
     state.link = state.owner = None
+    awakening.sever(carried.pipes)
     carried.oom_score = _write("/proc/self/oom_score_adj", LAST_TO_LIVE)
     carried.name = _write("/proc/self/comm", "cellwright-snap")
     # A kernel that shuts down waits for the children of its own group, before it tells anybody.
