@@ -17,6 +17,8 @@ also asks that each object is the same one, at the same address.
   so is the copy before the damage. The time is that of the copy until it has run a cell.
 - ``rerun``: the kernel is restarted and the cells are run again.
 - ``dill``: ``dump_module`` before and ``load_module`` after, where the kernel has ``dill``.
+- ``kishu``: Kishu's checkpoints after each cell, and a checkout, where the kernel has ``kishu``.
+  The time is that of the checkpoints, as it notes it, and of the checkout with the next cell.
 
 ``rounds`` goes back, and makes and ends a copy, again and again in one kernel, and tells what is
 left: processes, open files, ports, files in the folder for temporary ones, memory. ``sizes`` times
@@ -144,6 +146,25 @@ AFTER = """{
     "sum": _try(lambda: int(pd.DataFrame({"a": [1, 2]}).sum().iloc[0])),
     "mean": _try(lambda: float(np.mean([1]))),
 }"""
+KISHU = """
+def _start():
+    import os
+    os.environ.update(ENV_KISHU_TEST_MODE="1", KISHU_PATH_ROOT=os.getcwd())
+    from pathlib import Path
+    import nbformat
+    import kishu.jupyterint as made
+    from kishu.notebook_id import NotebookId
+    made.enclosing_platform = lambda: "jupyternb"  # there is no front end that could be asked
+    nbformat.write(nbformat.v4.new_notebook(), {0!r})
+    tool = made.KishuForJupyter(NotebookId("key", Path({0!r}), "kernel"), ip=get_ipython())
+    tool.install_kishu_hooks()
+    tool.pre_run_cell(None)  # the hook of this cell, whose end it is told of
+_start()
+"""
+KISHU_HEAD = """(lambda head, commits: (head, sum(c.checkpoint_runtime_s or 0 for c in commits)))(
+    _kishu._kishu_branch.get_head().commit_id,
+    _kishu._kishu_commit.get_commits(_kishu._kishu_commit.keys_like("")).values(),
+)"""
 EXPECTED = {"lines": 4, "row": 2, "sum": 3, "mean": 1.0}
 
 
@@ -337,7 +358,27 @@ def dill(bench: Bench, cells: list[str], way: Way, task: int) -> None:
     bench.begin_anew()  # the library stays spoiled
 
 
-WAYS = {"undo": undo, "copy": copy, "rerun": rerun, "dill": dill}
+def kishu(bench: Bench, cells: list[str], way: Way, task: int) -> None:
+    """Let Kishu write a checkpoint after each cell, do the damage, check one out."""
+    bench.begin_anew()
+    try:
+        bench.run(KISHU.format(f"session-{task}.ipynb"))
+    except CellError as failed:
+        way.refused[str(failed)[:80]] += 1
+        return
+    bench.run(*cells)
+    before = bench.ask("_state(globals())")
+    bench.is_set_up = True
+    commit, spent = bench.ask(KISHU_HEAD)
+    bench.run(DAMAGE)
+    began = time.perf_counter()
+    bench.run(f"_kishu.checkout({commit!r}, skip_notebook=True)", "pass")
+    way.seconds.append(spent + time.perf_counter() - began)
+    way.count(task, before, bench.ask(AFTER))
+    bench.begin_anew()  # the library stays spoiled
+
+
+WAYS = {"undo": undo, "copy": copy, "rerun": rerun, "dill": dill, "kishu": kishu}
 EVERY = ("undo", "copy")
 """Ways that each task is taken in."""
 
