@@ -24,6 +24,7 @@ from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import summary_in
 from cellwright.context.window import ContextPart, context_parts, sent_at_most, summary_of
 from cellwright.errors import SetupError
+from cellwright.kernels.going_back import describe_held
 from cellwright.record.attachments import attach, human_size
 from cellwright.record.events import COMPACT_PROMPT, SUMMARY_PROMPT, HistoryCompacted
 from cellwright.record.messages import Price, price_for
@@ -180,7 +181,8 @@ def _table(conversation: Conversation) -> Result:
         return tabulate_context((), 1.0, None)
     price = price_for(_last(conversation).parameters.model, conversation.place.prices)
     factor = conversation.earlier.counted_per_estimated
-    return tabulate_context(parts, factor, price, conversation.able.context_tokens)
+    table = tabulate_context(parts, factor, price, conversation.able.context_tokens)
+    return replace(table, text=describe_held(conversation.place.kernel))
 
 
 def _summary(words: str, body: str | None, conversation: Conversation) -> Result:

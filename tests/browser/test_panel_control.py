@@ -223,6 +223,22 @@ def test_where_a_thread_stands_in_the_way_a_restart_runs_to_before_the_cell(
     page.picture("restarted-to-here")
 
 
+def test_the_meter_says_how_much_memory_undo_holds_and_gives_it_back(page: NotebookPage) -> None:
+    page.write(call("run_cell", code="del block", title="Delete it"), text("It is gone."))
+    page.start("block = bytearray(b'x') * 64_000_000", mode="Auto")
+    page.lab.run_cell(0)
+    page.answer("Delete it.")
+    page.root.get_by_role("button", name=re.compile("^Context:")).click()
+    meter = page.root.get_by_role("dialog", name=re.compile("^Context:"))
+    expect(meter).to_contain_text(re.compile(r"Undo keeps 1 state, in [67]\d MB"))
+    look(page.lab, PANEL, "meter-states")
+    page.button("Forget it", within=meter).click()
+    expect(meter).to_contain_text("Forgotten.")
+    page.lab.page.keyboard.press("Escape")
+    page.root.get_by_role("button", name=re.compile("^Undo run")).click()
+    expect(page.last).to_contain_text("no snapshot from before it is kept")
+
+
 def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
     page.write(
         slowly("Working on it. " * 40, 40),

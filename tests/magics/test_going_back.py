@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 
@@ -109,6 +110,15 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert kernel.value("(rows, same is rows)") == "([1, 2, 9], True)"
     kernel.run(f"%agent undo {run_id}", answers=[])
     assert kernel.value("(rows, same is rows)") == "([1], True)"
+
+
+def test_what_the_states_hold_is_told_with_the_context(kernel: LiveKernel) -> None:
+    kernel.run("block = bytearray(b'x') * 64_000_000")
+    ask(kernel, "del block")
+    shown = kernel.run("%agent context", answers=[]).results[0]
+    held = re.search(r"own: (\d+)\.\d MB, for \d states? that %agent undo", shown)
+    assert held is not None, shown
+    assert int(held[1]) >= 64
 
 
 def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKernel) -> None:

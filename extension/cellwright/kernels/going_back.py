@@ -11,9 +11,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from cellwright.errors import KernelError, SetupError
+from cellwright.record.attachments import human_size
 
 SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
 NOTHING_KEPT = "no snapshot from before it is kept"
@@ -89,6 +90,16 @@ def measure_snapshots(kernel: SnapshotKernel) -> float:
         KernelError: It cannot be found out now, or here.
     """
     return float(kernel.ask_snapshots("measure", {})["held_bytes"])
+
+
+def describe_held(kernel: object) -> str:
+    """How many states a kernel can be taken back to and what they hold; empty: there is none."""
+    count = len(list_snapshots(kernel))
+    if not count:
+        return ""
+    states = "1 state" if count == 1 else f"{count} states"
+    held = human_size(int(measure_snapshots(cast(SnapshotKernel, kernel))))
+    return f"Memory beside the kernel's own: {held}, for {states} that %agent undo can go back to."
 
 
 def find_before(kernel: object, run_id: str, step: int = 0) -> Snapshot | None:

@@ -308,6 +308,12 @@ export class Rest {
     return this._get(shape('KernelSnapshots'), route);
   }
 
+  /** Give the memory of those states back; what is left of them. */
+  forgetSnapshots(kernelId: string): Promise<KernelSnapshots> {
+    const route = { path: ['kernels', kernelId, 'snapshots'] };
+    return this._get(shape('KernelSnapshots'), route, { method: 'DELETE' });
+  }
+
   runCells(run: string): Promise<readonly RunCell[]> {
     return this._get(list(shape('RecordedRunCell')), { path: ['runs', run, 'cells'] });
   }

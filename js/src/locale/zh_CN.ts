@@ -318,6 +318,10 @@ export const CHINESE: Readonly<Record<string, string>> = {
   '%1 is larger than 20 MB. Put it beside the notebook instead.':
     '%1 超过 20 MB。请把它放在笔记本所在的文件夹中。',
   'pasted file': '粘贴的文件',
+  'Undo keeps %1 state, in %2 of memory.': '撤销保留了 %1 个状态，占用 %2 内存。',
+  'Forget it': '清除',
+  'Forgotten. Undo brings variables back again from the next run on.':
+    '已清除。从下一次运行起，撤销可再次恢复变量。',
   'Compact now': '立即压缩',
   'Context: %1 tokens': '上下文：%1 个 token',
   'Context: %1% full': '上下文：已用 %1%',

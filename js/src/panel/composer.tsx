@@ -380,6 +380,8 @@ function Meter({ panel, chat, field }: Pick<ComposerProps, 'panel' | 'chat' | 'f
   const state = useSignal(chat.changed, () => chat.state);
   const usage = useSignal(chat.changed, () => chat.turns.at(-1)?.usage ?? null);
   const isOpen = useSignal(panel.linkChanged, () => panel.link === 'open');
+  const notebook = useSignal(panel.notebookChanged, () => panel.notebook);
+  const kernel = notebook?.path === state.notebook_path ? notebook.kernelId : '';
   const canCompact = isOpen && state.run === '' && state.queue.length === 0;
   const compact = (): void => {
     chat.compact();
@@ -396,6 +398,14 @@ function Meter({ panel, chat, field }: Pick<ComposerProps, 'panel' | 'chat' | 'f
         load: () => panel.rest.context(chat.id),
         save: canCompact ? words => panel.rest.changeSummary(chat.id, words) : null
       }}
+      states={
+        canCompact && kernel !== ''
+          ? {
+              load: () => panel.rest.snapshots(kernel, true),
+              forget: () => panel.rest.forgetSnapshots(kernel)
+            }
+          : null
+      }
     />
   );
 }

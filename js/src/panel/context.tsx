@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ChatContext } from '../client/panel_rest';
+import type { ChatContext, KernelSnapshots } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
-import { formatCount, formatDollars } from '../ui/figures';
+import { formatCount, formatDollars, formatSize } from '../ui/figures';
 import { useTrans } from '../ui/hooks';
 import { usePopup } from '../ui/menu';
 import type { Usage } from '../wire/generated';
@@ -16,6 +16,13 @@ interface ContextSource {
   readonly load: () => Promise<ChatContext>;
   /** Put these words above the summary; null: not now. */
   readonly save: ((words: string) => Promise<ChatContext>) | null;
+}
+
+/** The states that the chat's kernel can be taken back to. */
+interface StateSource {
+  /** Which there are and what they hold; rejects where the kernel cannot be asked now. */
+  readonly load: () => Promise<KernelSnapshots>;
+  readonly forget: () => Promise<KernelSnapshots>;
 }
 
 interface ContextDetailsProps {
@@ -239,6 +246,69 @@ function useNextFocus(count: number, onEmptied: () => void) {
   return { list, leave };
 }
 
+/** How much memory undo holds, and a way to give it back; nothing where it holds none. */
+function KeptStates({ source }: { source: StateSource }) {
+  const trans = useTrans();
+  const [found, setFound] = React.useState<KernelSnapshots | null>(null);
+  const [isForgotten, setForgotten] = React.useState(false);
+  const [problem, setProblem] = React.useState('');
+  const asked = React.useRef(source);
+  React.useEffect(() => {
+    let isShown = true;
+    asked.current.load().then(
+      states => {
+        if (isShown) {
+          setFound(states);
+        }
+      },
+      () => undefined // a cell runs, or an older server does not tell
+    );
+    return () => {
+      isShown = false;
+    };
+  }, []);
+  const forget = (): void => {
+    setProblem('');
+    asked.current.forget().then(
+      states => {
+        setFound(states);
+        setForgotten(true);
+      },
+      (error: unknown) => {
+        setProblem(messageOf(error));
+      }
+    );
+  };
+  const count = found?.snapshots.length ?? 0;
+  if (count === 0 && !isForgotten) {
+    return null;
+  }
+  return (
+    <div className="cw-kept-states">
+      <p role="status">
+        {count === 0
+          ? trans.__('Forgotten. Undo brings variables back again from the next run on.')
+          : trans._n(
+              'Undo keeps %1 state, in %2 of memory.',
+              'Undo keeps %1 states, in %2 of memory.',
+              count,
+              formatSize(found?.held_bytes ?? 0)
+            )}
+      </p>
+      {count > 0 && (
+        <Button kind="quiet" onClick={forget}>
+          {trans._n('Forget it', 'Forget them', count)}
+        </Button>
+      )}
+      {problem !== '' && (
+        <p className="cw-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
 const WARN_FROM = 0.75;
 const RADIUS = 6;
 const ROUND = 2 * Math.PI * RADIUS;
@@ -253,6 +323,8 @@ interface ContextMeterProps {
   readonly onCompact: (() => void) | null;
   /** What it is made of. */
   readonly source: ContextSource;
+  /** Null: not now. */
+  readonly states: StateSource | null;
 }
 
 /** How much the model reads with each request, and of how much; and how to make it less. */
@@ -317,6 +389,8 @@ export function ContextMeter(props: ContextMeterProps) {
         >
           <MeterDetails {...props} isFull={isFull} />
           <ContextDetails source={props.source} draft={draft} onDraft={setDraft} />
+          {/* The kernel reads a while to answer, so nobody asks it for having passed by. */}
+          {popup.isOpen && props.states !== null && <KeptStates source={props.states} />}
           <PinnedTurns
             onReveal={close}
             onEmptied={() => {

@@ -35,6 +35,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'context'
     | 'dropBranches'
     | 'endPreview'
+    | 'forgetSnapshots'
     | 'keepBranch'
     | 'models'
     | 'modelsOf'

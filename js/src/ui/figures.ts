@@ -82,6 +82,11 @@ export function formatSize(bytes: number): string {
   if (bytes < 1000) {
     return `${String(bytes)} B`;
   }
-  const [value, unit] = bytes < 999_500 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  const [value, unit] =
+    bytes < 999_500
+      ? [bytes / 1000, 'kB']
+      : bytes < 999_500_000
+        ? [bytes / 1_000_000, 'MB']
+        : [bytes / 1_000_000_000, 'GB'];
   return `${value < 9.95 ? value.toFixed(1) : String(Math.round(value))} ${unit}`;
 }

@@ -1,8 +1,9 @@
-import { cleanup, fireEvent, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import { RUNNING, stage } from './composer_stage';
 import { FakeChat, turn, USAGE } from './fakes';
+import { settle } from './stage';
 
 afterEach(cleanup);
 
@@ -131,4 +132,46 @@ it('stays open for whoever writes in it, wherever the pointer goes', async () =>
   fireEvent.focus(await screen.findByLabelText('Your words in it; they stay'));
   fireEvent.mouseLeave(meter.parentElement ?? meter);
   expect(screen.getByRole('dialog')).not.toBeNull();
+});
+
+it('tells what undo holds once it is opened, and gives it back', async () => {
+  const path = 'a.ipynb';
+  const { panel } = await stage(new FakeChat({ context_tokens: 900, notebook_path: path }));
+  const row = { label: '', run_id: 'a', step: 0, is_later: false, taken_at: 1 };
+  const snapshots = ['1', '2'].map(id => ({ ...row, snapshot_id: id }));
+  panel.snapshots = { snapshots, held_bytes: 64_000_000 };
+  act(() => {
+    panel.setNotebook({ path, kernelId: 'kernel-1', outline: () => [] });
+  });
+  const meter = screen.getByRole('button', { name: /^Context/ });
+  fireEvent.mouseEnter(meter.parentElement ?? meter);
+  await settle();
+  expect(panel.calls).not.toContainEqual(['snapshots', 'kernel-1', true]);
+  fireEvent.click(meter);
+  const words = await screen.findByText('Undo keeps 2 states, in 64 MB of memory.');
+  panel.refusal = new Error('The kernel is busy.');
+  fireEvent.click(screen.getByRole('button', { name: 'Forget them' }));
+  expect((await screen.findByRole('alert')).textContent).toBe('The kernel is busy.');
+  panel.refusal = null;
+  fireEvent.click(screen.getByRole('button', { name: 'Forget them' }));
+  await expect.poll(() => words.textContent).toContain('Forgotten.');
+  expect(screen.queryByRole('button', { name: 'Forget them' })).toBeNull();
+});
+
+it('says nothing of undo where the kernel cannot be asked, or holds nothing', async () => {
+  const path = 'a.ipynb';
+  const { panel } = await stage(new FakeChat({ context_tokens: 900, notebook_path: path }));
+  act(() => {
+    panel.setNotebook({ path, kernelId: 'kernel-1', outline: () => [] });
+  });
+  panel.refusal = new Error('The kernel is busy.');
+  const meter = screen.getByRole('button', { name: /^Context/ });
+  for (const refusal of [panel.refusal, null]) {
+    panel.refusal = refusal;
+    fireEvent.click(meter);
+    await settle();
+    expect(screen.queryByText(/Undo keeps/)).toBeNull();
+    fireEvent.click(meter);
+  }
+  expect(panel.calls.filter(([name]) => name === 'snapshots')).toHaveLength(2);
 });

@@ -305,6 +305,10 @@ export class FakePanel implements Panel {
       this.calls.push(['endPreview', id]);
       return this.answer(undefined);
     },
+    forgetSnapshots: kernel => {
+      this.calls.push(['forgetSnapshots', kernel]);
+      return this.answer({ snapshots: [], held_bytes: 0 });
+    },
     cellsBefore: (run, step) => {
       this.calls.push(['cellsBefore', run, step]);
       return Promise.resolve(this.earlierCells);

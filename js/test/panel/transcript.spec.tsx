@@ -192,7 +192,8 @@ it.each([
   [512, '512 B'],
   [1500, '1.5 kB'],
   [52_000, '52 kB'],
-  [3_400_000, '3.4 MB']
+  [3_400_000, '3.4 MB'],
+  [1_250_000_000, '1.3 GB']
 ])('writes a size of %d bytes as %s', (bytes, words) => {
   expect(formatSize(bytes)).toBe(words);
 });
