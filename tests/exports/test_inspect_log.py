@@ -22,6 +22,8 @@ from recorded_runs import (
     user,
 )
 
+from cellwright.bench.best_of import merge_attempts
+from cellwright.bench.choosing import choose_attempt
 from cellwright.errors import SetupError
 from cellwright.exports import inspect_log
 from cellwright.exports.inspect_log import eval_sample, usage_of
@@ -122,6 +124,23 @@ def test_inspect_reads_what_we_write(log_api: Any, tmp_path: Path) -> None:
     assert {"passed", "best", "best 2", "mean"} == set(first.scores)
     assert math.isnan(first.scores["mean"].value)
     assert first.scores["best 2"].explanation == "it is 3"
+
+
+def test_inspect_reads_a_sample_that_was_chosen_of_several_attempts(
+    log_api: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.eval"
+    attempts = [replace(SAMPLE, scores=(Score("best", float(n), passed=n == 1),)) for n in (0, 1)]
+    chosen = merge_attempts(attempts, choose_attempt("check", attempts), "t:1:2")
+    inspect_log.write([chosen], path)
+    (found,) = log_api.read_eval_log(str(path)).samples
+    assert found.scores["passed"].value == 1.0
+    assert "Attempt 2 of 2, chosen by check" in found.scores["chosen"].explanation
+    (usage,) = found.model_usage.values()
+    assert usage.total_tokens == 2 * (
+        SAMPLE.usage["prompt_tokens"] + SAMPLE.usage["completion_tokens"]
+    )
+    assert list(inspect_log.read(path)) == [chosen]
 
 
 def test_a_log_that_inspect_wrote_again_still_has_our_records(log_api: Any, tmp_path: Path) -> None:

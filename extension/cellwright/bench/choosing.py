@@ -107,8 +107,8 @@ def choose_attempt(
         seed: Shuffles the attempts that the judge reads; the same for the same question.
 
     Raises:
-        ChoiceError: Nothing says which is the best: there are no checks, no answers, or the
-            judge's reply names none.
+        ChoiceError: Nothing says which is the best: there are no checks, or the judge's reply
+            names none.
         CellwrightError: The judge could not be asked.
     """
     summaries = [summarise_attempt(n, sample) for n, sample in enumerate(attempts, start=1)]
@@ -126,6 +126,8 @@ def describe_doubt(choice: Choice) -> str:
     chosen, count = choice.attempts[choice.number - 1], len(choice.attempts)
     if choice.way == "check" and not chosen.passed:
         return f"None of {count} attempts passes; attempt {choice.number} comes nearest."
+    if choice.way == "vote" and not chosen.votes:
+        return f"None of {count} attempts has an answer."
     if choice.way == "vote" and chosen.votes < 2:
         return f"No two of {count} attempts say the same."
     return ""
@@ -239,7 +241,8 @@ def _choose_by_vote(answers: Sequence[str], summaries: Sequence[AttemptSummary])
         else:
             found.append(place)
     if not groups:
-        raise ChoiceError(f"None of {len(summaries)} attempts has an answer.")
+        reason = f"none of {len(summaries)} attempts has an answer, so the first is taken."
+        return Choice(1, "vote", reason, tuple(summaries))
     # Of two that are as large, the one that was as large first.
     best = min(groups, key=lambda group: (-len(group), group[-1]))
     votes = {place: len(group) for group in groups for place in group}

@@ -23,9 +23,11 @@ from cellwright.bench.statistics import (
     estimate,
     mean_of_epochs,
 )
+from cellwright.bench.summary import describe_way
 from cellwright.exports.html import cell_html, duration_text, page_start, shown_text
 from cellwright.exports.sample import CANARY, SampleRecord
 from cellwright.record.messages import Usage
+from cellwright.record.run_record import choice_of
 from cellwright.record.values import from_dict, safe_text, to_dict
 
 SAMPLES_SHOWN, CELLS_SHOWN, CHARACTERS_SHOWN = 200, 12, 2_000
@@ -52,6 +54,8 @@ class Entry:
     """Against the best, on the samples that both have."""
     p_adjusted: float | None = None
     """That comparison's p-value among all of the page, by Holm's rule."""
+    note: str = ""
+    """How the best of several attempts was chosen; empty: each sample was attempted once."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ def _entry(name: str, samples: Sequence[SampleRecord]) -> Entry:
         math.fsum(sample.time.seconds for sample in samples) / count,
         sum(_count_tokens(sample) for sample in samples) / count,
         dict(Counter(kind for sample in samples for kind in _failure_kinds(sample)).most_common()),
+        note=next((describe_way(c) for s in samples if (c := choice_of(s.scores))), ""),
     )
 
 
@@ -200,7 +205,8 @@ def _standings(board: Leaderboard) -> Iterator[str]:
         share, cost = entry.share, entry.cost_each
         rows.append(
             (
-                f"{place}. {shown_text(entry.name)}",
+                f"{place}. {shown_text(entry.name)}"
+                + (f" <small>{shown_text(entry.note)}</small>" if entry.note else ""),
                 f"{share.value:.1%} <small>{entry.passed} of {entry.total}</small>",
                 f"{share.low:.1%} – {share.high:.1%}",
                 _behind(entry),

@@ -176,6 +176,11 @@ class ResultFiles:
         return self.folder / "runs.jsonl"
 
     @property
+    def attempts(self) -> Path:
+        """All attempts at samples that are attempted several times, one a line."""
+        return self.folder / "attempts.jsonl"
+
+    @property
     def errors(self) -> Path:
         """Samples that could not be run, one a line."""
         return self.folder / "error.jsonl"
@@ -188,6 +193,10 @@ class ResultFiles:
     def add(self, record: SampleRecord) -> None:
         """Append a sample."""
         append_line(self.runs, self._line(record))
+
+    def add_attempt(self, record: SampleRecord) -> None:
+        """Append one of several attempts at a sample."""
+        append_line(self.attempts, self._line(record))
 
     def add_failure(self, failure: Failure) -> None:
         """Append a sample that could not be run."""
@@ -204,6 +213,10 @@ class ResultFiles:
     def samples(self) -> Iterator[SampleRecord]:
         """The samples so far, one at a time; of one that is there twice the last counts."""
         return samples_in(self.runs)
+
+    def list_attempts(self) -> Iterator[SampleRecord]:
+        """The attempts so far, one at a time."""
+        return samples_in(self.attempts)
 
     def rewrite(self, samples: Iterable[SampleRecord]) -> None:
         """Put these samples in the place of those so far, which are kept as ``runs.old.jsonl``.

@@ -102,11 +102,24 @@ class Job:
     item: Item
     agent: Agent
     epoch: int = 1
+    attempt: int = 0
+    """Which of several attempts at it, from 1; 0: there is one alone, or one is to be chosen."""
+    attempt_count: int = 1
+
+    @property
+    def sample_id(self) -> str:
+        """Names the sample and the epoch among those of one agent at one suite."""
+        return f"{self.suite.name}:{self.item.index!r}:{self.epoch}"
 
     @property
     def id(self) -> str:
-        """Names the sample and the epoch among those of one agent at one suite."""
-        return f"{self.suite.name}:{self.item.index!r}:{self.epoch}"
+        """The same, and the attempt where there are several."""
+        return f"{self.sample_id}:{self.attempt}" if self.attempt else self.sample_id
+
+    @property
+    def try_number(self) -> int:
+        """How often the agent has been given the sample by then, from 1."""
+        return (self.epoch - 1) * self.attempt_count + max(1, self.attempt)
 
 
 @dataclass(frozen=True)
@@ -136,7 +149,7 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
     """
     rooms = laboratory.rooms_of(job.suite)
     with _starting(), contextlib.ExitStack() as stack:
-        answerer = job.agent.answerer(job.item, job.epoch)
+        answerer = job.agent.answerer(job.item, job.try_number)
         room = stack.enter_context(rooms.open(job.item, stop))
         if job.item.is_live:
             room.note_works()
@@ -146,7 +159,7 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
             raise InfrastructureError("START_FAILED", room.kernel.failure)
         _check_infrastructure(record)
         sample = _described(sample_of(record, job.id), job)
-        if job.suite.is_in_order:
+        if job.suite.is_in_order and not job.attempt:  # else that which is chosen is gone on from
             laboratory.memory.note(sample)
         scored = _scored(sample, job.item, room, rooms)
         # A check may be the first to need a kernel.
@@ -240,6 +253,7 @@ def _described(sample: SampleRecord, job: Job) -> SampleRecord:
         item.group,
         item.family,
         item.metadata,
+        job.attempt,
     )
     target = item.reference_answer or "\n\n".join(item.reference)
     return replace(
@@ -363,6 +377,8 @@ def _again(cell: SampleCell, item: Item, room: Room) -> SampleCell:
 
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2
+CHOICE_SECONDS = 0.02
+"""Where no model is asked, the best of several attempts is chosen at once."""
 END_SECONDS = 30.0
 LOCAL_WORKERS = 2
 BATCH = 100
@@ -537,8 +553,25 @@ class _State:
     """A heap; their places are kept for them."""
     failures: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """How often each sample under way could not be run."""
+    choosing: int = 0
+    """Samples of which the best attempt is being chosen."""
+    failed: set[tuple[str, ...]] = field(default_factory=set)
+    """Samples that could not be run; several attempts at one may have failed."""
     unwritten: int = 0
     """Samples that ended and could not be written down."""
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Several attempts at each sample, of which one becomes its result."""
+
+    count: int
+    choose: Callable[[Job, Sequence[SampleRecord], Stop], SampleRecord]
+    """The sample, of all attempts in order.
+
+    Raises:
+        InfrastructureError: None could be chosen.
+    """
 
 
 class Runner:
@@ -549,6 +582,7 @@ class Runner:
         attempt: Runs one sample on a thread here; or what runs them elsewhere.
         options: How many at a time, and retries.
         on_progress: Told whenever a sample has ended, and at every beat in which none has.
+        best_of: How often each sample is attempted; None: once.
     """
 
     def __init__(
@@ -557,8 +591,13 @@ class Runner:
         attempt: Attempt | Executor,
         options: RunnerOptions | None = None,
         on_progress: Callable[[BenchProgress], None] | None = None,
+        best_of: BestOf | None = None,
     ) -> None:
         self._root = root
+        self._best_of = best_of
+        self._attempts: dict[tuple[str, ...], dict[int, SampleRecord]] = {}
+        """Those of samples under way, by number."""
+        self._choosers = ThreadExecutor(self._choose)
         self._executor = ThreadExecutor(attempt) if callable(attempt) else attempt
         self._options = options or RunnerOptions()
         self._on_progress = on_progress or (lambda progress: None)
@@ -575,12 +614,15 @@ class Runner:
         """
         stop = stop or Stop()
         self._started = self._told_at = time.monotonic()
-        queue = _Queue(jobs)
-        state = _State(queue, BenchProgress(queue.total))
+        jobs = list(jobs)
+        queue = _Queue(self._split(jobs))
+        state = _State(queue, BenchProgress(len(jobs)))
         try:
             while self._begin(state, stop):
                 for ended in self._executor.take(stop, self._seconds_to_wait(state)):
-                    self._end(state, ended)
+                    self._end(state, ended, stop)
+                for ended in self._choosers.take(stop, 0):
+                    self._end(state, ended, stop)
                 self._beat(state)
         except BaseException as error:
             stop.set("because the benchmark ended")
@@ -589,6 +631,33 @@ class Runner:
                 raise self._unwritten(state, error) from error
             raise
         return state.progress
+
+    def _split(self, jobs: Sequence[Job]) -> Iterator[Job]:
+        """The attempts that are left of each sample; of one that has all, the choice."""
+        if self._best_of is None:
+            yield from jobs
+            return
+        left = {self._key(job) for job in jobs}
+        for files in {id(files): files for files in map(self._results, jobs)}.values():
+            for sample in files.list_attempts():
+                key = (sample.agent, sample.suite, sample.id.rpartition(":")[0])
+                if key in left and 1 <= sample.task.attempt <= self._best_of.count:
+                    self._attempts.setdefault(key, {})[sample.task.attempt] = sample
+        for job in jobs:
+            known = self._attempts.setdefault(self._key(job), {})
+            numbers = [n for n in range(1, self._best_of.count + 1) if n not in known]
+            for number in numbers or [0]:
+                yield replace(job, attempt=number, attempt_count=self._best_of.count)
+
+    @staticmethod
+    def _key(job: Job) -> tuple[str, ...]:
+        return (job.agent.name, job.suite.name, job.sample_id)
+
+    def _choose(self, job: Job, stop: Stop) -> SampleRecord:
+        assert self._best_of is not None
+        found = self._attempts[self._key(job)]
+        attempts = [found[number] for number in range(1, self._best_of.count + 1)]
+        return self._best_of.choose(job, attempts, stop)
 
     def _begin(self, state: _State, stop: Stop) -> bool:
         """Begin as many as there is room for; whether any are under way."""
@@ -602,21 +671,33 @@ class Runner:
             if job is None:
                 break
             jobs.append(job)
-        if jobs:
-            self._executor.begin(jobs, stop)
+        choices = [job for job in jobs if self._is_choice(job)]
+        if choices:
+            self._begin_choices(state, choices, stop)
+        if len(jobs) > len(choices):
+            self._executor.begin([job for job in jobs if not self._is_choice(job)], stop)
         return state.waiting.running > 0
 
     def _is_spent(self, progress: BenchProgress) -> bool:
         limit = self._options.cost_limit_dollars
         return limit is not None and progress.cost_dollars >= limit
 
+    def _is_choice(self, job: Job) -> bool:
+        """Whether all attempts are there, and one is to be chosen."""
+        return self._best_of is not None and not job.attempt
+
+    def _begin_choices(self, state: _State, jobs: Sequence[Job], stop: Stop) -> None:
+        state.choosing += len(jobs)
+        self._choosers.begin(jobs, stop)
+
     @staticmethod
     def _seconds_to_wait(state: _State) -> float:
+        longest = CHOICE_SECONDS if state.choosing else LOOK_SECONDS
         if not state.retries:
-            return LOOK_SECONDS
-        return min(LOOK_SECONDS, max(0.0, state.retries[0].at - time.monotonic()))
+            return longest
+        return min(longest, max(0.0, state.retries[0].at - time.monotonic()))
 
-    def _end(self, state: _State, ended: Ended) -> None:
+    def _end(self, state: _State, ended: Ended, stop: Stop) -> None:
         """Write down what came of a sample, or have it begun again.
 
         Raises:
@@ -624,6 +705,7 @@ class Runner:
         """
         job, result = ended
         key = (*_places(job), job.id)
+        state.choosing -= self._is_choice(job)
         if isinstance(result, InfrastructureError):
             state.failures[key] += 1
             attempts = state.failures[key]
@@ -634,7 +716,14 @@ class Runner:
             failure = Failure(job.item.index, job.epoch, result.word, str(result), attempts)
             self._finish(state, job, failure)
         elif isinstance(result, SampleRecord):
-            self._finish(state, job, replace(result, retries=state.failures[key]))
+            sample = replace(result, retries=result.retries + state.failures[key])
+            if job.attempt and self._finish_attempt(state, job, sample):
+                # Its place is held until one is chosen, so that what goes on from it waits.
+                self._begin_choices(state, [replace(job, attempt=0)], stop)
+                del state.failures[key]
+                return
+            if not job.attempt:
+                self._finish(state, job, sample)
         elif not isinstance(result, RunCancelled):
             raise result
         del state.failures[key]
@@ -642,10 +731,11 @@ class Runner:
 
     def _keep_ended(self, state: _State) -> None:
         """Write down what ended before all was stopped: it was paid for."""
-        for job, result in self._executor.abandon():
+        for job, result in (*self._executor.abandon(), *self._choosers.abandon()):
             if isinstance(result, SampleRecord):
+                finish = self._finish_attempt if job.attempt else self._finish
                 with contextlib.suppress(OSError):
-                    self._finish(state, job, result, writing_seconds=0.0)
+                    finish(state, job, result, writing_seconds=0.0)
 
     def _unwritten(self, state: _State, error: OSError) -> StoreError:
         noun = "sample" if state.unwritten == 1 else "samples"
@@ -654,6 +744,22 @@ class Runner:
             f"{state.progress.done} are on disk.",
             hint=f"Make room, then: cellwright bench resume {self._root}",
         )
+
+    def _finish_attempt(
+        self,
+        state: _State,
+        job: Job,
+        attempt: SampleRecord,
+        writing_seconds: float | None = None,
+    ) -> bool:
+        """Write down one of several attempts; whether it is the last of its sample."""
+        assert self._best_of is not None
+        self._write(state, lambda: self._results(job).add_attempt(attempt), writing_seconds)
+        found = self._attempts[self._key(job)]
+        found[job.attempt] = attempt
+        cost = state.progress.cost_dollars + (attempt.cost_dollars or 0.0)
+        state.progress = replace(state.progress, cost_dollars=cost)
+        return len(found) == self._best_of.count
 
     def _finish(
         self,
@@ -670,14 +776,22 @@ class Runner:
             else:
                 files.add(ended)
 
+        self._write(state, add, writing_seconds)
+        state.progress = self._advanced(state, job, ended)
+        self._tell(state)
+
+    def _write(self, state: _State, add: Callable[[], None], writing_seconds: float | None) -> None:
+        """Write down what has ended.
+
+        Raises:
+            OSError: It cannot be written; it is counted as lost.
+        """
         seconds = self._options.writing_seconds if writing_seconds is None else writing_seconds
         try:
             retry(add, OSError, seconds, LOOK_SECONDS)
         except OSError:
             state.unwritten += 1
             raise
-        state.progress = self._advanced(state, ended)
-        self._tell(state)
 
     def _beat(self, state: _State) -> None:
         if time.monotonic() - self._told_at < self._options.beat_seconds:
@@ -690,15 +804,17 @@ class Runner:
         self._told_at = time.monotonic()
         self._on_progress(state.progress)
 
-    def _advanced(self, state: _State, ended: SampleRecord | Failure) -> BenchProgress:
+    def _advanced(self, state: _State, job: Job, ended: SampleRecord | Failure) -> BenchProgress:
         old = replace(
             state.progress,
             seconds=time.monotonic() - self._started,
             running=state.waiting.running - 1,
         )
         if isinstance(ended, Failure):
-            return replace(old, failures=old.failures + 1)
-        cost = old.cost_dollars + (ended.cost_dollars or 0.0)
+            state.failed.add(self._key(job))
+            return replace(old, failures=len(state.failed))
+        paid = sum(a.cost_dollars or 0.0 for a in self._attempts.pop(self._key(job), {}).values())
+        cost = old.cost_dollars + (ended.cost_dollars or 0.0) - paid
         return replace(old, done=old.done + 1, passed=old.passed + ended.passed, cost_dollars=cost)
 
     def _results(self, job: Job) -> ResultFiles:
@@ -788,6 +904,8 @@ class Parcel:
     """Without its files; its prompt shows what was before it."""
     files: Mapping[str, bytes]
     epoch: int
+    attempt: int
+    attempt_count: int
     agent: str
     model: str
     replies: Answerer | None
@@ -807,7 +925,7 @@ def pack(job: Job) -> Parcel:
         InfrastructureError: There is nothing that could be run.
     """
     try:
-        answerer = job.agent.answerer(job.item, job.epoch)
+        answerer = job.agent.answerer(job.item, job.try_number)
         files = {name: path.read_bytes() for name, path in job.item.files.items()}
     except (NoAnswerError, OSError) as error:
         raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
@@ -817,6 +935,8 @@ def pack(job: Job) -> Parcel:
         replace(job.item, prompt=shown_prompt(job.item), history=(), files={}),
         files,
         job.epoch,
+        job.attempt,
+        job.attempt_count,
         job.agent.name,
         answerer.model,
         answerer if isinstance(answerer.lm, ReplayLM) else None,
@@ -845,7 +965,7 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
             agent = Agent(parcel.agent, lambda item, epoch: known)
         assert agent is not None, "a sample for a model came without an agent"
         agent = replace(agent, name=parcel.agent, request=parcel.request)
-        yield Job(suite, item, agent, parcel.epoch)
+        yield Job(suite, item, agent, parcel.epoch, parcel.attempt, parcel.attempt_count)
 
 
 # Samples on the workers of a Dask cluster; each that ends is recorded here, once.

@@ -20,9 +20,12 @@ from cellwright.bench.statistics import (
     variance_of,
 )
 from cellwright.exports.sample import SampleRecord
+from cellwright.record.choices import Choice, ChoiceWay
+from cellwright.record.run_record import choice_of
 from cellwright.record.values import to_dict
 
 LISTED = 50
+UPPER_BOUND = "the samples' own checks chose: an upper bound, not a score to publish"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,21 @@ class Outcome:
     why: str
     cost_dollars: float | None
     seconds: float
+    choice: Choice | None = None
+    """Out of which attempts it was chosen; None: there was one alone."""
+
+
+@dataclass(frozen=True)
+class BestOfSummary:
+    """What choosing the best of several attempts at each sample came to."""
+
+    way: ChoiceWay
+    count: int
+    at_k: dict[str, Estimate]
+    """All attempts at each sample as one number, by the names of ``reducers``: ``mean`` is what one
+    attempt passes (pass@1), ``pass@4`` what one of four does."""
+    note: str
+    """How they were chosen, and what the score is not."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,8 @@ class SuiteSummary:
     seconds: float = 0.0
     not_passed: tuple[str, ...] = ()
     """The first of them, with why."""
+    best_of: BestOfSummary | None = None
+    """None: each sample was attempted once."""
 
     def document(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -93,6 +113,7 @@ def outcome_of(record: SampleRecord) -> Outcome:
         (failed.error or failed.explanation)[:200] if failed is not None else "",
         record.cost_dollars,
         record.time.seconds,
+        choice_of(record.scores),
     )
 
 
@@ -148,7 +169,29 @@ def summarise(
         cost_dollars=sum(costs) if costs else None,
         seconds=sum(outcome.seconds for outcome in found),
         not_passed=tuple(lost[:LISTED]),
+        best_of=_best_of(found),
     )
+
+
+def _best_of(found: list[Outcome]) -> BestOfSummary | None:
+    """What all attempts came to; None: no sample has several."""
+    tries: dict[Hashable, list[Observation]] = {}
+    choices = [outcome.choice for outcome in found if outcome.choice is not None]
+    if not choices:
+        return None
+    for o in found:
+        passed = [bool(a.passed) for a in o.choice.attempts] if o.choice else [o.passed]
+        observed = [Observation(o.index, o.family or repr(o.index), float(p)) for p in passed]
+        tries.setdefault(o.index, []).extend(observed)
+    first = choices[0]
+    at_k = reduce_epochs(tries)
+    return BestOfSummary(first.way, len(first.attempts), at_k, describe_way(first))
+
+
+def describe_way(choice: Choice) -> str:
+    """How the best of several attempts was chosen, with what must be said of such a score."""
+    said = f"best of {len(choice.attempts)} by {choice.way}"
+    return f"{said} ({UPPER_BOUND})" if choice.way == "check" else said
 
 
 def _group(found: list[Outcome]) -> dict[str, Any]:

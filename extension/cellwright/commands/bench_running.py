@@ -16,13 +16,16 @@ from typing import Any
 
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.bench.agents import Agent, model_agent, open_agent
+from cellwright.bench.best_of import make_best_of
+from cellwright.bench.choosing import INSTRUCTIONS
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
 from cellwright.bench.isolation import Isolation, check_needs
-from cellwright.bench.judge_check import Judging, judge_with
+from cellwright.bench.judge_check import Judging, ask_judge, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
 from cellwright.bench.runner import (
     BenchProgress,
+    BestOf,
     Cluster,
     Equipment,
     Executor,
@@ -39,6 +42,7 @@ from cellwright.bench.runner import (
     pending,
     unpacked,
 )
+from cellwright.bench.scenes import JudgeReply
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.opening import open_suite, public_suites, split_form
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
@@ -49,7 +53,8 @@ from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.kernels.gateway import Gateway
 from cellwright.kernels.provisioner import MODULES
 from cellwright.llm.keys import load_settings
-from cellwright.record.messages import Parameters, fill_parameters
+from cellwright.record.choices import ChoiceWay
+from cellwright.record.messages import Parameters, cost_of, fill_parameters, price_for
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.composer import AssistantChoice, choose_assistant, with_assistant
 from cellwright.session.prices import known_prices
@@ -113,6 +118,10 @@ class BenchPlan:
     """Of their containers."""
     network: bool = False
     """Whether those that are kept apart may reach a network."""
+    best_of: int = 0
+    """How often each sample is attempted, of which one attempt is its result; 0: once."""
+    choose: ChoiceWay = "vote"
+    """How it is chosen."""
 
     @property
     def kernel_choice(self) -> InterpreterChoice:
@@ -127,7 +136,13 @@ class BenchPlan:
 
 
 def plan_of(options: argparse.Namespace) -> BenchPlan:
-    """The plan that the options of ``bench run`` mean."""
+    """The plan that the options of ``bench run`` mean.
+
+    Raises:
+        SetupError: There is nothing to choose from.
+    """
+    if (options.best_of or 0) < 2 and (options.best_of or options.choose):
+        raise SetupError("There is one attempt to choose from.", hint="Add --best-of 4.")
     return BenchPlan(
         suite=_absolute_suite(options.suite),
         data=_absolute(options.data),
@@ -154,6 +169,8 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         isolation=options.isolation or "",
         image=options.image or "",
         network=options.network,
+        best_of=options.best_of or 0,
+        choose=options.choose or "vote",
     )
 
 
@@ -352,7 +369,8 @@ def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) ->
         summaries.append(summary)
         _tell(invocation, summary, files)
     rows = [_row(summary) for summary in summaries]
-    invocation.console.result(_document(summaries, root), table(HEADERS, rows))
+    text = "\n".join([table(HEADERS, rows), *filter(None, map(_describe_best_of, summaries))])
+    invocation.console.result(_document(summaries, root), text)
     return NOT_COMPLETED if any(summary.failures for summary in summaries) else COMPLETED
 
 
@@ -388,6 +406,18 @@ def _document(summaries: list[SuiteSummary], root: Path) -> dict[str, Any]:
     }
 
 
+def _describe_best_of(summary: SuiteSummary) -> str:
+    """The score beside what one attempt passes and what any of them does; empty: there was one."""
+    best = summary.best_of
+    if best is None:
+        return ""
+    one, any_of = best.at_k.get("mean"), best.at_k.get(f"pass@{best.count}")
+    beside = [f"one attempt (pass@1) {one.value:.1%}"] if one is not None else []
+    beside += [f"any of them (pass@{best.count}) {any_of.value:.1%}"] if any_of is not None else []
+    said = ", ".join([f"{best.note} {summary.share.value:.1%}", *beside])
+    return f"{summary.agent}: {said}"
+
+
 def _row(summary: SuiteSummary) -> list[str]:
     share, statuses = summary.share, summary.by_status.items()
     return [
@@ -421,8 +451,7 @@ def open_laboratory(
         # What other samples expect stands in the results, and what was run before in the record.
         hidden = (str(root.resolve()), str(settings.home)) if rooms.is_local else ()
         rooms = replace(rooms, judge=judge, hidden=hidden)
-        memory = _remembered(root, suite)
-        yield Laboratory(rooms, make_redactor(settings), settings, memory)
+        yield Laboratory(rooms, make_redactor(settings), settings)
 
 
 @contextlib.contextmanager
@@ -461,9 +490,47 @@ def make_rates(invocation: Invocation) -> Rates:
     return Rates(options.requests_per_minute, options.tokens_per_minute)
 
 
+@dataclass(frozen=True)
+class _Shared:
+    """What all samples of a benchmark share here."""
+
+    paces: Paces
+    memory: SessionMemory
+
+
+@contextlib.contextmanager
+def _choosing(
+    invocation: Invocation, plan: BenchPlan, suite: Suite, shared: _Shared
+) -> Iterator[BestOf | None]:
+    """How the best of several attempts is chosen, where there are several.
+
+    Raises:
+        SetupError: It cannot be chosen so.
+    """
+    if not plan.best_of:
+        yield None
+        return
+    if plan.choose != "judge":
+        yield make_best_of(plan.best_of, plan.choose, shared.memory)
+        return
+    if not plan.judge:
+        raise SetupError("--choose judge needs a model.", hint="Name one: --judge MODEL")
+    prices = known_prices(invocation.settings)
+    with contextlib.closing(open_service(invocation.settings, plan.judge)) as service:
+        lm, model = shared.paces.paced(service.lm, service.model), Parameters(service.model)
+        price = None if service.is_free else price_for(service.model, prices)
+
+        def ask(question: str, stop: Stop) -> JudgeReply:
+            reply = ask_judge(lm, model, INSTRUCTIONS, question, stop)
+            cost = None if price is None else cost_of(reply.usage, price)
+            return replace(reply, cost_dollars=cost)
+
+        yield make_best_of(plan.best_of, plan.choose, shared.memory, ask)
+
+
 @contextlib.contextmanager
 def _executor(
-    invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces
+    invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, shared: _Shared
 ) -> Iterator[Executor]:
     """Where samples are run."""
     options = invocation.options
@@ -482,7 +549,8 @@ def _executor(
         raise SetupError(
             f"--scheduler {options.scheduler!r} is of no use here.", hint="Add --executor dask."
         )
-    with open_laboratory(invocation, plan, suite, root, paces) as laboratory:
+    with open_laboratory(invocation, plan, suite, root, shared.paces) as opened:
+        laboratory = replace(opened, memory=shared.memory)
         yield ThreadExecutor(lambda job, stop: attempt(job, laboratory, stop))
 
 
@@ -494,8 +562,10 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
     """
     suite = chosen_suite(plan)
     options, stop, paces = invocation.options, Stop(), Paces(make_rates(invocation))
+    shared = _Shared(paces, _remembered(root, suite))
     with contextlib.ExitStack() as stack:
-        executor = stack.enter_context(_executor(invocation, plan, suite, root, paces))
+        best_of = stack.enter_context(_choosing(invocation, plan, suite, shared))
+        executor = stack.enter_context(_executor(invocation, plan, suite, root, shared))
         agents = stack.enter_context(open_agents(invocation, plan, suite, paces))
         if not (root / CONFIG).exists():  # now that it can be run: a mistake leaves no folder
             write_plan(root, plan)
@@ -505,7 +575,7 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         spent = _spent(root, suite, agents) if options.total_budget else 0.0
         budget = None if options.total_budget is None else options.total_budget - spent
         wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=budget)
-        runner = Runner(root, executor, wanted, Shower(invocation))
+        runner = Runner(root, executor, wanted, Shower(invocation), best_of)
         with tell_how_to_go_on(invocation, root), stopping(stop):
             ended = runner.run(left, stop)
         if ended.done + ended.failures < ended.total:
@@ -527,9 +597,17 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
 
 
 def _spent(root: Path, suite: Suite, agents: list[Agent]) -> float:
-    """What the samples cost that were run before."""
-    found = (outcomes(ResultFiles(root, agent.name, suite.name)) for agent in agents)
-    return sum(outcome.cost_dollars or 0.0 for some in found for outcome in some)
+    """What the samples cost that were run before, and attempts at those that were not ended."""
+    files = [ResultFiles(root, agent.name, suite.name) for agent in agents]
+    cost = sum(outcome.cost_dollars or 0.0 for each in files for outcome in outcomes(each))
+    for each in files:
+        ended = each.finished()
+        cost += sum(
+            attempt.cost_dollars or 0.0
+            for attempt in each.list_attempts()
+            if attempt.id.rpartition(":")[0] not in ended
+        )
+    return cost
 
 
 def _jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> Iterator[Job]:

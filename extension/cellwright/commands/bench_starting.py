@@ -103,6 +103,7 @@ def _check(plan: BenchPlan, invocation: Invocation) -> None:
         *(f"--{name}" for name in ("gateway_url", "judge", "data") if getattr(plan, name)),
         *(f"the limit {name}" for name in plan.limits),
         *(f"--{name}" for name in ("adapter", "assistant", "effort") if getattr(plan, name)),
+        *(["--best-of"] if plan.best_of else []),
         *(["--executor dask"] if invocation.options.executor == "dask" else []),
     ]
     if given:

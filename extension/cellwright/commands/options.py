@@ -8,6 +8,7 @@ from typing import Any
 
 from cellwright.commands.verbs import positive_number
 from cellwright.exports import FORMATS, FormatNames
+from cellwright.record.choices import WAYS
 from cellwright.settings import ADAPTERS, MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
@@ -115,8 +116,23 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-a", "--assistant", metavar="NAME", default="", help="as whom it answers")
     group.add_argument("--effort", metavar="LEVEL", help="how much it thinks: low, high")
     add_allowed_packages(group)
-    parser.add_argument("--judge", metavar="MODEL", help="the model that checks with a rubric ask")
+    parser.add_argument(
+        "--judge",
+        metavar="MODEL",
+        help="the model that checks with a rubric ask, and that --choose judge asks",
+    )
     parser.add_argument("--epochs", metavar="N", type=_count, default=1, help="each sample N times")
+    parser.add_argument(
+        "--best-of",
+        metavar="N",
+        type=_count,
+        help="attempt each sample N times; the attempt that is chosen is its result",
+    )
+    parser.add_argument(
+        "--choose",
+        choices=WAYS,
+        help="with --best-of: by the sample's own checks, by a model, or by what most say (vote)",
+    )
     parser.add_argument("--limit", metavar="N", type=_count, help="only the first N samples")
     parser.add_argument(
         "--only", metavar="ID", action="append", default=[], help="only this sample; repeatable"

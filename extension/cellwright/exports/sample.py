@@ -52,6 +52,8 @@ class SampleTask:
     """Samples of one family vary together: intervals are clustered by it."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What its author says of it."""
+    attempt: int = 0
+    """Which of several attempts at it this is, from 1; 0: there was one alone."""
 
 
 @dataclass(frozen=True)

@@ -1499,6 +1499,8 @@ export interface components {
       readonly family: string;
       /** @description What its author says of it. */
       readonly metadata: JsonObject;
+      /** @description Which of several attempts at it this is, from 1; 0: there was one alone. */
+      readonly attempt: number;
     };
     /** @description When, and how long. */
     readonly SampleTime: {
@@ -2536,7 +2538,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
           epoch: 1,
           group: '',
           family: '',
-          metadata: {}
+          metadata: {},
+          attempt: 0
         }
       },
       agent: { default: '', type: 'string' },
@@ -3944,7 +3947,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       epoch: { default: 1, type: 'integer' },
       group: { default: '', type: 'string' },
       family: { default: '', type: 'string' },
-      metadata: { additionalProperties: true, default: {}, type: 'object' }
+      metadata: { additionalProperties: true, default: {}, type: 'object' },
+      attempt: { default: 0, type: 'integer' }
     },
     type: 'object'
   },
