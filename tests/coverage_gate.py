@@ -22,12 +22,12 @@ SENT = (
     *("cellwright/bench/author_tests.py", "cellwright/exports/grading.py"),
     *(
         f"cellwright/kernels/{name}.py"
-        for name in ("awakening", "sandbox", "obstacles", "snapshots")
+        for name in ("awakening", "kept_files", "obstacles", "sandbox", "snapshots")
     ),
 )
 """Their source runs in kernels or stands in notebooks; ``tests/bench/test_cheats.py``,
-``tests/journeys/test_evaluated_notebooks.py`` and ``tests/kernels/test_snapshots*.py`` run it
-there."""
+``tests/journeys/test_evaluated_notebooks.py``, ``tests/kernels/test_snapshots*.py`` and
+``test_kept_files.py`` there run it there."""
 
 
 @dataclass(frozen=True)

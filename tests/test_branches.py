@@ -11,14 +11,23 @@ import pytest
 from cellwright.errors import KernelError, SetupError
 from cellwright.kernels.copies import open_copy
 from cellwright.kernels.going_back import (
+    ChangedFile,
+    ChangedFiles,
+    Snapshot,
+    UndonePlace,
     explain_missing,
     find_before,
+    find_files,
     find_later,
     keep_state,
     missing_step,
     news_of,
     note_for_model,
+    note_of_files,
+    put_files_back,
+    redone_text,
     undone_text,
+    with_recorded,
 )
 from cellwright.record.events import CellStarted, Event, ToolStarted
 from cellwright.record.run_record import RecordedEvent, calls_from
@@ -145,13 +154,46 @@ def test_the_state_before_a_cell_is_found_and_one_that_is_not_kept_is_named() ->
     assert "polars holds threads" in missing_step(threads, "run-1", 2, 3).message
     snapshot = found[2]
     assert snapshot is not None
-    assert news_of(snapshot) == {"run_id": "run-1", "is_undone": True, "step": 3}
-    names = [f"{number}.csv" for number in range(7)]
-    assert "4.csv and 2 more. Files, databases" in undone_text(snapshot, names)
-    assert "These files" not in undone_text(snapshot, [])
+    news = {"run_id": "run-1", "is_undone": True, "step": 3, "files": ["a.csv"]}
+    assert news_of(snapshot, [ChangedFile("a.csv")]) == news
     assert "cell 3 of run run-1 and what came" in note_for_model("run-1", is_undone=True, step=3)
     assert "I have undone run run-1" in note_for_model("run-1", is_undone=True)
     assert "I have redone run run-1" in note_for_model("run-1", is_undone=False, step=3)
+
+
+def test_files_that_can_be_put_back_are_offered_and_the_others_named() -> None:
+    snapshot = Snapshot("a", "Sort", "run-1", 0, is_later=False, taken_at=1.0)
+    names = [f"{number}.csv" for number in range(7)]
+    stays = with_recorded(ChangedFiles(), names)
+    assert "4.csv and 2 more. Databases" in undone_text(snapshot, stays)
+    assert "files" not in undone_text(snapshot, ChangedFiles())
+    back = (ChangedFile("a", "changed"), ChangedFile("b", "deleted"), ChangedFile("c", "made"))
+    files = ChangedFiles(back, (ChangedFile("d", why="it is larger than 50 MB"),))
+    assert with_recorded(files, ["a", "d"]) == files
+    named = "a, b (comes back), c (is removed). "
+    left = "These files stay as they are now: d (it is larger than 50 MB). "
+    offer = f"%agent undo --files puts 3 files back: {named}{left}Databases"
+    assert offer in undone_text(snapshot, files)
+    done = f"These files are put back: {named}{left}Databases"
+    assert done in undone_text(snapshot, files, are_back=True)
+    one = ChangedFiles(back[1:2])
+    assert "%agent redo --files puts 1 file forth: b (comes back)." in redone_text("run-1", one)
+    assert "put forth: a, b" in redone_text("run-1", files, are_back=True)
+    assert redone_text("run-1", ChangedFiles()).endswith("had left them.")
+    told = note_for_model("run-1", is_undone=True, files=["a", "b"])
+    assert "So are these files: a, b. Others are not taken back." in told
+    assert "so are these files: a" in note_for_model("run-1", is_undone=False, files=["a"])
+    assert "before cell 2 of run run-1: a, b" in note_of_files(UndonePlace("run-1", 2), back[:2])
+
+
+def test_a_kernel_that_does_not_answer_or_keeps_none_has_no_files_to_put_back() -> None:
+    row = {"path": "a", "was": "made"}
+    kernel = Forking(describe_files={"back": [row], "stays": []}, put_back=KernelError("Busy."))
+    assert find_files(kernel, "run-1", 1) == ChangedFiles((ChangedFile("a", "made"),))
+    with pytest.raises(KernelError, match="Busy"):
+        put_files_back(kernel, "run-1")
+    assert find_files(Forking(describe_files=KernelError("Busy.")), "run-1") == ChangedFiles()
+    assert find_files(object()) == put_files_back(object()) == ChangedFiles()
 
 
 def test_the_calls_from_one_of_the_cells_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,14 +21,23 @@ from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import start_kernel
 from cellwright.kernels.going_back import (
+    ChangedFile,
+    ChangedFiles,
     Snapshot,
+    UndonePlace,
     explain_missing,
+    files_text,
     find_before,
+    find_files,
     find_later,
     kept_steps,
     missing_step,
+    note_of_files,
+    offered_text,
+    put_files_back,
     redone_text,
     undone_text,
+    with_recorded,
 )
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
@@ -289,30 +298,75 @@ class Commands:
         # A replay may be newer, but it worked in a kernel of its own.
         here = self._session.last_run_id if step or target == "last" else ""
         record = order.store.record(here or order.store.resolve("last" if step else target))
-        run_id, kernel = record.run_id, self._session.kernel
-        snapshot = find_before(kernel, run_id, step)
+        place, kernel = UndonePlace(record.run_id, step), self._session.kernel
+        wants_files = order.line.arguments.files
+        before, is_bare = self._session.undone, target == "last"
+        if (
+            wants_files
+            and is_bare
+            and before
+            and find_files(kernel, before.run_id, before.step).back
+        ):
+            # The variables are there already, and only now the person reads which files are not.
+            with self._session.at_work():
+                return self._put_files_back(order, before, "")
+        snapshot = find_before(kernel, place.run_id, step)
         if snapshot is not None:
             with self._session.at_work():
-                self._go_to(order, snapshot, undone_text(snapshot, _files(record, step)))
-        if step > 1 and kept_steps(kernel, run_id):
-            raise missing_step(kernel, run_id, step, order.settings.snapshots)
+                files = self._files_of(record, place, put_back=wants_files)
+                shown = undone_text(snapshot, files, are_back=wants_files)
+                self._go_to(order, snapshot, shown, files.back if wants_files else ())
+        why = explain_missing(kernel, order.settings.snapshots)
+        if wants_files and find_files(kernel, place.run_id, step).back:
+            with self._session.at_work():
+                left = f"The variables are left as they are: {why}."
+                return self._put_files_back(order, place, left)
+        if step > 1 and kept_steps(kernel, place.run_id):
+            raise missing_step(kernel, place.run_id, step, order.settings.snapshots)
         if step > len(record.executions):
-            raise SetupError(f"Run {run_id} ran no cell {step}.", hint="Name one that it ran.")
+            raise SetupError(
+                f"Run {place.run_id} ran no cell {step}.", hint="Name one that it ran."
+            )
         cells = executed_before(record, step)
         if cells:
             self._shell.set_next_input("\n\n".join(cells))
-        why = explain_missing(kernel, order.settings.snapshots)
-        return undo_advice(record, why, step, len(cells))
+        files = ChangedFiles(find_files(kernel, place.run_id, step).back)
+        target = str(step) if step else place.run_id
+        offer = offered_text(files, f"%agent undo {target} --files")
+        return undo_advice(record, why, step, len(cells), offer)
+
+    def _files_of(self, record: RunRecord, place: UndonePlace, *, put_back: bool) -> ChangedFiles:
+        """The files that were changed since; put back where that is wanted and can be done."""
+        ask = put_files_back if put_back else find_files
+        files = ask(self._session.kernel, place.run_id, place.step)
+        return with_recorded(files, _files(record, place.step))
+
+    def _put_files_back(self, order: _Order, place: UndonePlace, before: str) -> Result:
+        """Put files back, and nothing else; what the person reads, after some words before it."""
+        record = order.store.record(place.run_id)
+        files = self._files_of(record, place, put_back=True)
+        if files.back:
+            text = note_of_files(place, files.back)
+            self._session.tell_model(text, order.settings, order.calling)
+        forth = "%agent redo --files puts them forth again."
+        return Result(f"{before} {files_text(files)}{forth}".strip())
 
     def _redo(self, order: _Order) -> object:
-        snapshot = find_later(self._session.kernel)
-        if snapshot is None:
+        kernel, wants_files = self._session.kernel, order.line.arguments.files
+        snapshot = find_later(kernel)
+        if snapshot is None and not (wants_files and find_files(kernel).back):
             raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
         with self._session.at_work():
-            self._go_to(order, snapshot, redone_text(snapshot.run_id))
+            files = put_files_back(kernel) if wants_files else find_files(kernel)
+            if snapshot is None:
+                return Result(files_text(files, "forth").strip())
+            shown = redone_text(snapshot.run_id, files, are_back=wants_files)
+            self._go_to(order, snapshot, shown, files.back if wants_files else ())
         return None
 
-    def _go_to(self, order: _Order, snapshot: Snapshot, shown: str) -> None:
+    def _go_to(
+        self, order: _Order, snapshot: Snapshot, shown: str, files: Sequence[ChangedFile]
+    ) -> None:
         """Go to a state of the kernel, which the record knows before it happens."""
         scores, run_id = order.store.scores, snapshot.run_id
         before = {score.name: score for score in scores.of(run_id)}.get(UNDONE)
@@ -322,11 +376,13 @@ class Commands:
             scores.give(run_id, make_undone(snapshot.step))
             self._session.take_cells_back(order.store.events(run_id), run_id, snapshot.step)
         try:
-            self._session.go_to(snapshot, order.settings, order.calling, shown)
+            self._session.go_to(snapshot, order.settings, order.calling, shown, files)
         except CellwrightError:
             scores.withdraw(run_id, UNDONE)
             if before is not None:
                 scores.give(run_id, before)
+            if files and not snapshot.is_later:
+                put_files_back(self._session.kernel)
             raise
 
     def _branch(self, order: _Order) -> object:

@@ -66,6 +66,7 @@ BRANCH_OPTIONS = (
     Option(("--files",), {"nargs": "+", "default": [], "metavar": "FILE"}),
     *CHOOSING_OPTIONS,
 )
+FILES_TOO = Option(("--files",), {"action": "store_true"})
 APPEND = Option(("--append",), {"action": "store_true"})
 
 
@@ -87,9 +88,10 @@ COMMANDS = (
         "undo",
         "bring the variables back as before a run, or before cell N of the last one",
         (Argument(TURN, 0),),
+        (FILES_TOO,),
         default="last",
     ),
-    Verb("redo", "bring them forth again, as the last undo found them"),
+    Verb("redo", "bring them forth again, as the last undo found them", options=(FILES_TOO,)),
     Verb("branch list", "the attempts that are open, side by side"),
     Verb("branch keep", "let an attempt take the kernel's place", (Argument(COUNT),)),
     Verb("branch drop", "end the attempts; nothing of them happened here"),

@@ -15,7 +15,7 @@ def unsaved_notice(storage: RunStorage) -> Notice:
     return Notice("warning", storage.problem, action, "not_on_disk")
 
 
-def undo_advice(record: RunRecord, why: str, step: int, count: int) -> Result:
+def undo_advice(record: RunRecord, why: str, step: int, count: int, offer: str) -> Result:
     """What changed and how to get back, where the kernel cannot be taken back.
 
     Args:
@@ -23,6 +23,7 @@ def undo_advice(record: RunRecord, why: str, step: int, count: int) -> Result:
         why: What stands in the way.
         step: From which of its cells on, counted from 1; 0: all of it.
         count: How many cells had run before, which the next cell holds.
+        offer: What is put back nevertheless, if the person asks for it.
     """
     undone = record.executions[max(0, step - 1) :]
     ended = [ran.execution for ran in undone if ran.execution is not None]
@@ -40,5 +41,5 @@ def undo_advice(record: RunRecord, why: str, step: int, count: int) -> Result:
         )
     return Result(
         f"{what} changed: {touched}. That cannot be put back here: {why}.\n"
-        f"To get to where it started, restart the kernel. {before}"
+        f"To get to where it started, restart the kernel. {before} {offer}".rstrip()
     )

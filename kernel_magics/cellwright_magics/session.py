@@ -15,7 +15,15 @@ from cellwright.agent.policy import Approver
 from cellwright.errors import KernelError, LMNotFoundError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel, cell_watch, snapshots
-from cellwright.kernels.going_back import Snapshot, go_to, keep_state, news_of, note_for_model
+from cellwright.kernels.going_back import (
+    ChangedFile,
+    Snapshot,
+    UndonePlace,
+    go_to,
+    keep_state,
+    news_of,
+    note_for_model,
+)
 from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
 from cellwright.llm.keys import SignIns
@@ -118,6 +126,8 @@ class ShellSession:
         self._working = threading.Lock()
         self._process_id = os.getpid()
         self._snapshots = 0
+        self.undone: UndonePlace | None = None
+        """What the variables were taken back to, while nothing was asked since."""
 
     def mind_going_back(self, settings: Settings, cell: CallingCell) -> None:
         """Where this kernel was a snapshot until now, begin anew what needs it.
@@ -136,12 +146,18 @@ class ShellSession:
             self._go_on_after(str(news["kept_run"]), settings, cell)
         elif isinstance(news, Mapping) and "run_id" in news:
             run_id, is_undone, step = str(news["run_id"]), news["is_undone"], news["step"]
+            self.undone = UndonePlace(run_id, step) if is_undone else None
             if is_undone and step:
                 # The snapshot was in the middle of the run; the record has all of it.
                 self._conversation, self.gate = None, OutputGate()
                 self._go_on_after(run_id, settings, cell)
-            text = note_for_model(run_id, is_undone=is_undone, step=step)
-            self.words(self._conversation_for(settings, cell)).note("user_later", text)
+            files = news["files"]
+            text = note_for_model(run_id, is_undone=is_undone, step=step, files=files)
+            self.tell_model(text, settings, cell)
+
+    def tell_model(self, text: str, settings: Settings, cell: CallingCell) -> None:
+        """Say something to the model with the next question."""
+        self.words(self._conversation_for(settings, cell)).note("user_later", text)
 
     def take_cells_back(self, recorded: Sequence[RecordedEvent], run_id: str, step: int) -> None:
         """Take out the cells of a run, from one of them on, where the front end can do that."""
@@ -163,8 +179,22 @@ class ShellSession:
         for bundle in bundles:
             self._shell.display_pub.publish(bundle)
 
-    def go_to(self, snapshot: Snapshot, settings: Settings, cell: CallingCell, shown: str) -> None:
+    def go_to(
+        self,
+        snapshot: Snapshot,
+        settings: Settings,
+        cell: CallingCell,
+        shown: str,
+        files: Sequence[ChangedFile],
+    ) -> None:
         """Make a snapshot the state of this kernel; where that can be done, it does not return.
+
+        Args:
+            snapshot: Where to.
+            settings: As the cell has them.
+            cell: The one that asks.
+            shown: What it shows.
+            files: Those that were put back with it.
 
         Raises:
             SetupError: It cannot be done.
@@ -173,7 +203,7 @@ class ShellSession:
         self._conversation_for(settings, cell)
         self.store(settings).database.rest()
         assert self._kernel is not None
-        news = news_of(snapshot)
+        news = news_of(snapshot, files)
         go_to(self._kernel, snapshot, shown=shown, news=news)
 
     @property
@@ -230,7 +260,7 @@ class ShellSession:
             KeyboardInterrupt: It was stopped before it began.
         """
         with self.at_work():
-            self._snapshots = settings.snapshots
+            self._snapshots, self.undone = settings.snapshots, None
             conversation = self._conversation_for(settings, cell)
             words = self.words(conversation)
             request = replace(

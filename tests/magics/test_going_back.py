@@ -91,7 +91,7 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert shown.reply["content"]["status"] == "ok", shown.stderr
     (said,) = (data["text/plain"] for data in shown.displays)
     assert f"as they were before cell 3 of run {run_id}" in said
-    assert "These files stay as they are now: last.txt." in said
+    assert "%agent undo --files puts 1 file back: last.txt (is removed)." in said
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
     assert scores_of(kernel, run_id) == ["undone"]
     kernel.run("%agent undo 2", answers=[])
@@ -211,3 +211,77 @@ def test_none_is_kept_where_they_are_switched_off(kernel: LiveKernel) -> None:
     kernel.run("os.environ['CELLWRIGHT_SNAPSHOTS'] = 'many'")
     assert "CELLWRIGHT_SNAPSHOTS is 'many'" in kernel.run("%agent undo", answers=[]).stderr
     kernel.run("del os.environ['CELLWRIGHT_SNAPSHOTS']")
+
+
+def test_undo_puts_the_files_back_with_the_variables_and_redo_forth(kernel: LiveKernel) -> None:
+    folder = kernel.home.parent
+    (folder / "rows.csv").write_text("1\n2\n")
+    kernel.run("rows = [1, 2]")
+    run_id = ask(
+        kernel, "open('rows.csv', 'w').write('gone'); open('new.txt', 'w').close(); rows = None"
+    )
+    shown = kernel.run("%agent undo --files", answers=[])
+    (said,) = (data["text/plain"] for data in shown.displays)
+    assert f"as they were before run {run_id}" in said
+    assert "These files are put back: new.txt (is removed), rows.csv. Databases" in said
+    assert kernel.value("rows") == "[1, 2]"
+    assert (folder / "rows.csv").read_text() == "1\n2\n"
+    assert not (folder / "new.txt").exists()
+
+    shown = kernel.run("%agent redo --files", answers=[])
+    assert "put forth: new.txt (comes back), rows.csv." in shown.displays[0]["text/plain"]
+    assert kernel.value("rows") == "None"
+    assert (folder / "rows.csv").read_text() == "gone"
+
+    kernel.run("%agent undo --files", answers=[])
+    shown = kernel.run("%agent redo", answers=[])
+    assert "%agent redo --files puts 2 files forth" in shown.displays[0]["text/plain"]
+    assert (folder / "rows.csv").read_text() == "1\n2\n"
+    shown = kernel.run("%agent redo --files", answers=[])
+    assert "put forth: new.txt (comes back), rows.csv." in shown.results[0]
+    assert (folder / "rows.csv").read_text() == "gone"
+    assert "nothing to redo" in kernel.run("%agent redo --files", answers=[]).stderr
+
+
+def test_files_are_put_back_after_an_undo_that_offered_them(kernel: LiveKernel) -> None:
+    folder = kernel.home.parent
+    (folder / "a.txt").write_text("0")
+    kernel.run("total = 0")
+    first = ask(kernel, "total = 1; open('a.txt', 'w').write('1')")
+    codes = ("total = 2; open('a.txt', 'w').write('2')", "total = 3; open('a.txt', 'w').write('3')")
+    script = [tool_call("run_cell", {"code": code}) for code in codes]
+    kernel.run("%agent --mode auto do it", [*script, text("Done.")], answers=[])
+    second = kernel.last_run.run_id
+    kernel.run("%agent undo 2", answers=[])
+    assert kernel.value("total") == "2"
+    assert (folder / "a.txt").read_text() == "3"
+    said = kernel.run("%agent undo --files", answers=[]).results[0]
+    assert said == ("These files are put back: a.txt. %agent redo --files puts them forth again.")
+    assert kernel.value("total") == "2", "the variables were there already"
+    assert (folder / "a.txt").read_text() == "2"
+
+    ask(kernel, "total += 10", "Ten more.")
+    told = str(kernel.last_run.messages)
+    assert f"put these files back as they were before cell 2 of run {second}: a.txt" in told
+    for run_id, left in ((second, "1"), (first, "0")):
+        kernel.run(f"%agent undo {run_id} --files", answers=[])
+        assert kernel.value("total") == left
+        assert (folder / "a.txt").read_text() == left
+
+
+def test_files_are_put_back_where_the_variables_cannot_be(kernel: LiveKernel) -> None:
+    folder = kernel.home.parent
+    (folder / "a.txt").write_text("0")
+    kernel.run(
+        "import threading\ngo = threading.Event()\n"
+        "waiter = threading.Thread(target=go.wait, name='my waiter'); waiter.start()\nkept = 1"
+    )
+    run_id = ask(kernel, "kept = 2; open('a.txt', 'w').write('1')")
+    said = kernel.run("%agent undo", answers=[]).results[0]
+    assert "thread 'my waiter'" in said
+    assert f"%agent undo {run_id} --files puts 1 file back: a.txt." in said
+    said = kernel.run(f"%agent undo {run_id} --files", answers=[]).results[0]
+    assert "left as they are: thread 'my waiter' runs. These files are put back: a.txt." in said
+    assert (folder / "a.txt").read_text() == "0"
+    assert kernel.value("kept") == "2"
+    kernel.run("go.set(); waiter.join()")

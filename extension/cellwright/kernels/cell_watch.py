@@ -14,6 +14,7 @@ import sys
 import time
 from typing import Any
 
+from . import kept_files
 from .drain import Drain
 from .figures import FigureWatch
 from .inspection import describe, headline, is_module, kind, length_of, type_name
@@ -23,6 +24,8 @@ from .sent_outputs import SentOutputs
 FILE_LIMIT = 2_000
 FILE_SECONDS = 0.002
 """So long the folders below are looked through, after the first, which is always seen whole."""
+PATIENT_SECONDS = 0.05
+"""The same before a program starts, which nobody hears change files."""
 CLOCK_STEP_NS = 10_000_000
 """File times lag behind the clock by up to this much."""
 CHANGED_LIMIT = 40
@@ -34,7 +37,7 @@ CHANGING = ("os.rename", "os.remove", "os.link", "os.symlink", "os.truncate")
 """Audit events that change the files they name; ``open`` does where it is opened to be written."""
 STARTING = ("subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn")
 """Audit events of a child process, whose files are not seen from here."""
-HEARD = frozenset(("open", *CHANGING, *STARTING))
+HEARD = kept_files.HEARD.union(CHANGING, STARTING)
 RECORD = "runs.sqlite"
 """Our own record; what is written into its folder is no cell's doing."""
 NO_KEYBOARD = (
@@ -70,8 +73,7 @@ class _NotebookWrites:
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
-            flags = arguments[2]
-            if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+            if _is_writing(arguments[2]):
                 self._add(arguments[0])
         elif event in CHANGING:
             for named in arguments[:2]:
@@ -91,11 +93,19 @@ def _is_folder(named: Any) -> bool:
     return isinstance(named, (str, bytes, os.PathLike)) and os.path.isdir(named)
 
 
+def _is_writing(flags: Any) -> bool:
+    return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
+
+
 def _hear_audit(event: str, arguments: tuple[Any, ...]) -> None:
     """Called for every audit event of the process, for ever: it has to be quick."""
-    if event not in HEARD:
+    if event not in HEARD or STATE.cell is None:
         return
-    cell = STATE.cell
+    if event == "open" and not _is_writing(arguments[2]):
+        return
+    with contextlib.suppress(Exception):  # else what the cell does would fail
+        kept_files.hear(event, arguments)
+    cell: _Cell | None = STATE.cell
     while cell is not None:
         with contextlib.suppress(Exception):  # else what the cell does would fail
             cell.notebook_writes.note(event, arguments)
@@ -161,6 +171,8 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
     if not STATE.hears_audit:
         STATE.hears_audit = True
         sys.addaudithook(_hear_audit)
+    if kept_files.is_watching():
+        STATE.files = None  # what the person made since must not be taken for the cell's
     cell = STATE.cell = _Cell(shell)
     cell.interrupts = InterruptWatch(is_nested=is_nested)
 
@@ -176,6 +188,9 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
     shell.ask_exit = lambda: cell.notes.append(NO_EXIT)
     cell.figures.start()
     cell.interrupts.start()
+    if cell.outer is None:
+        look = lambda: _Files(cell.cwd, PATIENT_SECONDS).found  # noqa: E731
+        kept_files.cell_begins(cell.cwd, cell.files.found, look)
 
 
 def _timed(cell: _Cell, ask: Any) -> Any:
@@ -209,6 +224,9 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
     STATE.cell = cell.outer
     _restore(cell)
     cpu_seconds = time.process_time() - cell.cpu_seconds
+    files = _file_changes(cell)
+    if cell.outer is None:
+        kept_files.cell_ends(files)
     now = _marks(shell)
     namespace = shell.user_ns
     changed = [name for name, mark in now.items() if cell.variables.get(name) != mark]
@@ -217,7 +235,7 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
     return {
         "changed": [row(name, namespace[name]) for name in changed[:CHANGED_LIMIT]],
         "removed": [name for name in cell.variables if name not in namespace][:CHANGED_LIMIT],
-        "files": _file_changes(cell),
+        "files": files[:CHANGED_LIMIT],
         "cwd": _folder(),
         "interrupted": cell.interrupts.seen or cell.interrupts.may_have_missed(result),
         "result_summary": summarise_result(getattr(result, "result", None)),
@@ -370,10 +388,10 @@ def _mark(value: Any) -> Any:
 class _Files:
     """Time and size of the files below a folder, the nearest ones first."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, seconds: float = FILE_SECONDS) -> None:
         self.root = root
         self.found: dict[str, tuple[int, int]] = {}
-        folders, until = [root] if root else [], time.monotonic() + FILE_SECONDS
+        folders, until = [root] if root else [], time.monotonic() + seconds
         while folders and len(self.found) < FILE_LIMIT and time.monotonic() < until:
             _scan(folders.pop(0), root, folders, self.found)
         self.is_complete = not folders and len(self.found) < FILE_LIMIT
@@ -417,7 +435,7 @@ def _file_changes(cell: _Cell) -> list[dict[str, Any]]:
         if change == "modified" or is_complete or _is_fresh(now.get(path), cell.began_ns):
             size = now[path][1] if path in now else 0
             rows.append({"path": path, "change": change, "size_bytes": size})
-    return rows[:CHANGED_LIMIT]
+    return rows
 
 
 def _change(path: str, before: Any, now: Any) -> str:

@@ -1,6 +1,7 @@
-"""Undo of a kernel's variables, for whoever runs cells in it: what to ask ``snapshots`` for.
+"""Undo of a kernel's variables and files, for whoever runs cells in it: what to ask it for.
 
 A kernel that can be asked has ``ask_snapshots``: the person's own shell, and one over a client.
+Variables come from ``snapshots``, files from ``kept_files``.
 Taking a snapshot is never the reason that a run fails: where one cannot be taken, the undo that is
 asked for later says why.
 """
@@ -20,6 +21,8 @@ SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
 NOTHING_KEPT = "no snapshot from before it is kept"
 LABEL_LETTERS = 80
 NAMED_FILES = 5
+REMARKS = {"deleted": "comes back", "made": "is removed"}
+"""What it means for a file that it is put back, by what was done to it; others are changed."""
 
 
 class SnapshotKernel(Protocol):
@@ -58,6 +61,37 @@ class KernelSnapshots:
     """Oldest first."""
     held_bytes: float | None = None
     """Memory that they hold and the kernel does not use itself; null: it was not asked for."""
+
+
+@dataclass(frozen=True)
+class ChangedFile:
+    """A file that was changed since a run, or one of its cells, began."""
+
+    path: str
+    """From the kernel's folder on, where it lies below it."""
+    was: str = ""
+    """``changed``, ``deleted`` or ``made``; empty: not known, because it cannot be put back."""
+    why: str = ""
+    """Why it cannot be put back; empty: it can, or nobody knows why not."""
+
+
+@dataclass(frozen=True)
+class ChangedFiles:
+    """The files that were changed since a run, or one of its cells, began."""
+
+    back: tuple[ChangedFile, ...] = ()
+    """Those that can be, or were, put back."""
+    stays: tuple[ChangedFile, ...] = ()
+    """Those that cannot be."""
+
+
+@dataclass(frozen=True)
+class UndonePlace:
+    """Which run was undone last, or from which of its cells on."""
+
+    run_id: str
+    step: int
+    """Counted from 2 on; 0: all of it."""
 
 
 def keep_state(kernel: object, kept: int, run_id: str, prompt: str, step: int = 0) -> None:
@@ -119,6 +153,46 @@ def find_later(kernel: object) -> Snapshot | None:
     """The state that the last undo left; None: there is none."""
     found = [snapshot for snapshot in list_snapshots(kernel) if snapshot.is_later]
     return found[-1] if found else None
+
+
+def find_files(kernel: object, run_id: str = "", step: int = 0) -> ChangedFiles:
+    """Which files could be put back, and which not.
+
+    Args:
+        kernel: Where they were changed.
+        run_id: As they were before this run; empty: forth, as before they were put back.
+        step: Before which of the run's cells, counted from 1; 0: before the run.
+    """
+    with suppress(KernelError):
+        return _ask_for_files(kernel, "describe_files", run_id, step)
+    return ChangedFiles()
+
+
+def put_files_back(kernel: object, run_id: str = "", step: int = 0) -> ChangedFiles:
+    """Put files back, or forth, where ``find_files`` finds that it can be done.
+
+    Raises:
+        KernelError: The kernel does not answer.
+    """
+    return _ask_for_files(kernel, "put_back", run_id, step)
+
+
+def _ask_for_files(kernel: object, function: str, run_id: str, step: int) -> ChangedFiles:
+    ask = getattr(kernel, "ask_snapshots", None)
+    if ask is None:
+        return ChangedFiles()
+    answer = ask(function, {"run_id": run_id, "step": step if step > 1 else 0})
+    return ChangedFiles(
+        tuple(ChangedFile(row["path"], was=row["was"]) for row in answer["back"]),
+        tuple(ChangedFile(row["path"], why=row["why"]) for row in answer["stays"]),
+    )
+
+
+def with_recorded(files: ChangedFiles, recorded: Sequence[str]) -> ChangedFiles:
+    """The same, with the files that the record of the run names besides."""
+    known = {file.path for file in (*files.back, *files.stays)}
+    more = (ChangedFile(path) for path in recorded if path not in known)
+    return ChangedFiles(files.back, (*files.stays, *more))
 
 
 def explain_missing(kernel: object, kept: int) -> str:
@@ -185,45 +259,106 @@ def go_to(
         raise SetupError(f"The kernel cannot be taken back: {answer['refused']}.")
 
 
-def news_of(snapshot: Snapshot) -> Mapping[str, Any]:
-    """What the kernel that comes keeps for ``take_news``."""
-    is_undone = not snapshot.is_later
-    return {"run_id": snapshot.run_id, "is_undone": is_undone, "step": snapshot.step}
+def news_of(snapshot: Snapshot, files: Sequence[ChangedFile] = ()) -> Mapping[str, Any]:
+    """What the kernel that comes keeps for ``take_news``.
+
+    Args:
+        snapshot: Where to.
+        files: Those that were put back with it.
+    """
+    news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later, "step": snapshot.step}
+    return {**news, "files": [file.path for file in files]}
 
 
-def undone_text(snapshot: Snapshot, files: Sequence[str]) -> str:
+def undone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False) -> str:
     """What the person reads after an undo.
 
     Args:
         snapshot: Where to.
-        files: Names of those that were written, changed or deleted since.
+        files: Those that were written, changed or deleted since.
+        are_back: They were put back with it, as far as they can be.
     """
     at = time.strftime("%H:%M", time.localtime(snapshot.taken_at))
-    named = ", ".join(files[:NAMED_FILES])
-    if len(files) > NAMED_FILES:
-        named += f" and {len(files) - NAMED_FILES} more"
-    stay = f"These files stay as they are now: {named}. " if files else ""
+    done = files_text(files) if are_back else offered_text(files, "%agent undo --files")
     return (
         f"Variables are as they were before {_place(snapshot.run_id, snapshot.step)} ({at}). "
-        f"{stay}Files, databases and services are not taken back. %agent redo goes forth again."
+        f"{done}Databases and services are not taken back. %agent redo goes forth again."
     )
 
 
-def redone_text(run_id: str) -> str:
-    """What the person reads after a redo."""
-    return f"Variables are as run {run_id} and what followed had left them."
+def redone_text(run_id: str, files: ChangedFiles, *, are_back: bool = False) -> str:
+    """What the person reads after a redo; the arguments are those of ``undone_text``."""
+    done = files_text(files, "forth") if are_back else offered_text(files, "%agent redo --files")
+    return f"Variables are as run {run_id} and what followed had left them. {done}".strip()
 
 
-def note_for_model(run_id: str, *, is_undone: bool, step: int = 0, by_restart: bool = False) -> str:
-    """What the model is told with the next question."""
-    if is_undone:
-        what = f"{_place(run_id, step)} and what came after it" if step else f"run {run_id}"
-        place = "that cell" if step else "it"
-        how = f"all variables are as they were before {place}"
-        if by_restart:
-            how = f"the kernel was restarted, and what had run before {place} has run again"
-        return f"(I have undone {what}: {how}. Files that were written are not taken back.)"
-    return f"(I have redone run {run_id}: variables are as it had left them.)"
+def offered_text(files: ChangedFiles, command: str) -> str:
+    """Which files a command would put back, and which stay; empty: none were changed."""
+    count = len(files.back)
+    some = "1 file" if count == 1 else f"{count} files"
+    where = "forth" if "redo" in command else "back"
+    offer = f"{command} puts {some} {where}: {_names(files.back)}. " if count else ""
+    return offer + _stays_text(files)
+
+
+def files_text(files: ChangedFiles, where: str = "back") -> str:
+    """Which files were put back, or forth, and which stay."""
+    done = f"These files are put {where}: {_names(files.back)}. " if files.back else ""
+    return done + _stays_text(files)
+
+
+def _stays_text(files: ChangedFiles) -> str:
+    return f"These files stay as they are now: {_names(files.stays)}. " if files.stays else ""
+
+
+def _names(files: Sequence[ChangedFile]) -> str:
+    said = [
+        f"{file.path} ({remark})" if remark else file.path
+        for file in files[:NAMED_FILES]
+        for remark in [file.why or REMARKS.get(file.was, "")]
+    ]
+    more = f" and {len(files) - NAMED_FILES} more" if len(files) > NAMED_FILES else ""
+    return ", ".join(said) + more
+
+
+def note_for_model(
+    run_id: str,
+    *,
+    is_undone: bool,
+    step: int = 0,
+    files: Sequence[str] = (),
+    by_restart: bool = False,
+) -> str:
+    """What the model is told with the next question.
+
+    Args:
+        run_id: The run.
+        is_undone: It was undone; else it was redone.
+        step: From which of its cells on, counted from 1; 0: all of it.
+        files: Those that were put back with it, or forth.
+        by_restart: The kernel was restarted, and the cells before ran again.
+    """
+    named = ", ".join(files)
+    if not is_undone:
+        also = f"; so are these files: {named}" if files else ""
+        return f"(I have redone run {run_id}: variables are as it had left them{also}.)"
+    # Those that were put back are all that is known to be as before.
+    also = f"So are these files: {named}. Others are" if files else "Files that were written are"
+    place = "that cell" if step else "it"
+    how = f"all variables are as they were before {place}"
+    if by_restart:
+        how = f"the kernel was restarted, and what had run before {place} has run again"
+    since = " and what came after it" if step else ""
+    return f"(I have undone {_place(run_id, step)}{since}: {how}. {also} not taken back.)"
+
+
+def note_of_files(place: UndonePlace, files: Sequence[ChangedFile]) -> str:
+    """What the model is told with the next question after files were put back alone."""
+    named = ", ".join(file.path for file in files)
+    return (
+        f"(I have put these files back as they were before {_place(place.run_id, place.step)}: "
+        f"{named}.)"
+    )
 
 
 def _place(run_id: str, step: int) -> str:

@@ -20,6 +20,7 @@ from cellwright.kernels import (
     figures,
     inspection,
     interrupt_watch,
+    kept_files,
     obstacles,
     probe,
     sandbox,
@@ -63,12 +64,13 @@ def prepare_code() -> str:
 @functools.cache
 def install_snapshots_code() -> str:
     """Code that installs ``snapshots`` beside the probe, where somebody wants them."""
-    return f"exec({MAKE!r}, {_sources(SNAPSHOTS, sandbox, awakening, obstacles, snapshots)!r})"
+    modules = (sandbox, awakening, kept_files, obstacles, snapshots)
+    return f"exec({MAKE!r}, {_sources(SNAPSHOTS, *modules)!r})"
 
 
 def _given() -> dict[str, Any]:
-    modules = (inspection, interrupt_watch, figures, drain, sent_outputs, cell_watch, probe)
-    return _sources(PACKAGE, *modules)
+    watching = (interrupt_watch, figures, drain, sent_outputs, kept_files, cell_watch)
+    return _sources(PACKAGE, inspection, *watching, probe)
 
 
 def _sources(name: str, *modules: ModuleType) -> dict[str, Any]:

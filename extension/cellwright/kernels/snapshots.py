@@ -1,8 +1,8 @@
 """Snapshots of the live kernel, from inside it: forks that sleep until one is gone back to.
 
-The source of this file and of its neighbours ``awakening``, ``sandbox`` and ``obstacles`` is sent
-to kernels that may not have cellwright, so they import nothing else of ours, and Python 3.9 is
-enough.
+The source of this file and of its neighbours ``awakening``, ``kept_files``, ``sandbox`` and
+``obstacles`` is sent to kernels that may not have cellwright, so they import nothing else of ours,
+and Python 3.9 is enough.
 
 - ``take`` forks the kernel's process. The fork sleeps: it holds no port of the kernel, runs no
   thread, and ends by itself when the kernel is gone. Memory is shared until either changes it.
@@ -19,8 +19,8 @@ Whoever lives holds one end of a socket for each sleeper, and hands them on when
 supervisor carries them from one to the other. A sleeper that finds its socket closed ends without
 running anything: no ``atexit``, no flush.
 
-What this does not bring back: files, databases, the network, processes that were started, and what
-``obstacles`` names.
+What this does not bring back: databases, the network, processes that were started, and what
+``obstacles`` names. Files are brought back by ``kept_files``, which ``take`` tells of each run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import awakening
+from . import awakening, kept_files
 from .obstacles import find_obstacles
 from .sandbox import Sandbox
 
@@ -104,6 +104,9 @@ def take(
             _drop(record)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
+    if run_id:
+        # Before anything else: files can be kept where the kernel cannot be forked.
+        kept_files.watch(run_id, step, kept)
     found = find_obstacles()
     if found:
         return {"obstacles": found}
@@ -203,6 +206,7 @@ def go_back(
         "messages": list(messages),
         "done": done,
         "news": news,
+        "files": kept_files.folder_now(),
         "is_watched": state.is_watched or bool(getattr(app, "poller", None)),
         "connection_file": app.abs_connection_file,
         **awakening.describe_request(app),
@@ -340,6 +344,7 @@ def take_news() -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "adopt": adopt,
+    "describe_files": kept_files.describe_files,
     "drop": drop,
     "effects": effects,
     "end_copy": end_copy,
@@ -349,6 +354,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "measure": measure,
     "obstacles": obstacles,
     "offer": offer,
+    "put_back": kept_files.put_back,
     "take": take,
     "take_news": take_news,
 }
@@ -501,6 +507,7 @@ def _take_over(request: Answer, files: Sequence[int], carried: Any) -> None:
     for record, number in zip(payload["table"], others):  # noqa: B905 - Python 3.9
         state.table.append({**record, "socket": socket.socket(fileno=number)})
     state.news = payload["news"]
+    kept_files.resume(payload["files"], is_owner=True)
     awakening.become_kernel(carried, payload, before_end=_end_all)
 
 
@@ -516,6 +523,7 @@ def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, car
     line.close()
     _settle(carried)
     registry().owner = owner
+    kept_files.resume(kept_files.folder_now(), is_owner=False)
     if request["is_sandboxed"]:
         registry().sandbox = Sandbox()
     awakening.become_copy(carried, request["connection_file"], owner, _end_all, registry().sandbox)
