@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from cellwright.commands.verbs import is_turn_number
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel
+from cellwright.kernels.copies import open_copy
 from cellwright.kernels.fresh import start_kernel
 from cellwright.kernels.going_back import (
     ChangedFile,
@@ -173,6 +174,17 @@ class CellFace:
         """Start a kernel beside the one of this shell."""
         name = choice.name or notebook.kernel_name or "python3"
         return start_kernel(choice.folder, kernel_name=name, stop=stop)
+
+    def open_state(self, run_id: str, stop: Stop) -> AbstractContextManager[Kernel] | None:
+        """Copy the snapshot of this kernel from before a run, unless a fresh one is asked for."""
+        kernel = self._session.kernel
+        snapshot = None if self._order.line.arguments.fresh else find_before(kernel, run_id)
+        if kernel is None or snapshot is None:
+            return None
+        self._order.store.database.rest()
+        copied = open_copy(kernel.ask_snapshots, kernel.session, stop, snapshot.snapshot_id)
+        copied.state_before = run_id
+        return closing(copied)
 
     def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
         """The kernel, with everything else that a run of this shell has."""

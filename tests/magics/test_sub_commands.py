@@ -95,6 +95,38 @@ def test_rerun_asks_another_model_from_the_same_start(recorded: LiveKernel) -> N
     assert recorded.value("start") == "'changed since'"
 
 
+@pytest.mark.skipif("sys.platform != 'linux'")
+def test_rerun_begins_in_the_very_state_of_the_run_while_that_is_kept(
+    recorded: LiveKernel,
+) -> None:
+    recorded.run("import os; drawn = os.urandom(4).hex(); left = iter(range(9)); next(left)")
+    recorded.run(
+        "%agent --mode auto go on",
+        [tool_call("run_cell", {"code": "next(left); drawn = 'gone'"}), text("Done.")],
+        answers=[],
+    )
+    run_id, drawn = recorded.last_run.run_id, recorded.last_run.start_executed[-1]
+    assert "urandom" in drawn
+    look = [tool_call("run_cell", {"code": "print(drawn, next(left))"}), text("Seen.")]
+    shown = recorded.run(f"%agent rerun {run_id} -m other", look)
+    first, number = shown.stdout.split()
+    assert (len(first), number) == (8, "1"), "the generator stands where it stood"
+    assert "From the state that the run began in" in shown.markdown
+    again = recorded.last_run
+    assert again.start_executed[-1] == drawn
+    assert any("From the state" in notice for notice in again.notices)
+    assert recorded.run(f"%agent rerun {run_id} -m other", look).stdout.split() == [first, "1"]
+    assert recorded.value("drawn, next(left)") == "('gone', 2)", "nothing of it happened here"
+
+    fresh = recorded.run(f"%agent rerun {run_id} -m other --fresh", look)
+    other, number = fresh.stdout.split()
+    assert (other != first, number) == (True, "1")
+    assert "From the state" not in fresh.markdown
+    recorded.run("__import__('cellwright.kernels.snapshots').kernels.snapshots.drop()")
+    later = recorded.run(f"%agent rerun {run_id} -m other", look)
+    assert later.stdout.split()[0] not in (first, other), "the cells before it run again"
+
+
 def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
     recorded: LiveKernel,
 ) -> None:

@@ -212,6 +212,9 @@ class Face(Protocol):
     ) -> AbstractContextManager[Kernel]:
         """Start a kernel that ends with the verb."""
 
+    def open_state(self, run_id: str, stop: Stop) -> AbstractContextManager[Kernel] | None:
+        """Copy the state in which a run began, where it is still kept; None: it is not."""
+
     def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
         """The kernel, with everything else that a run needs here."""
 

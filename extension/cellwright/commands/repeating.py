@@ -1,4 +1,4 @@
-"""``replay`` and ``rerun``: a recorded run again, in a fresh kernel."""
+"""``replay`` and ``rerun``: a recorded run again, in a fresh kernel or in a copy of its state."""
 
 from __future__ import annotations
 
@@ -138,7 +138,11 @@ def _repeat(
     for name in changed_files(old.files, folder):
         face.warn(f"{one_line(name)} has changed since that run.")
     notebook = new_notebook(old.start_cells)
-    with face.open_kernel(KernelChoice(folder, options.kernel), notebook, stop) as kernel:
+    # A replay tells whether the cells alone give the same, so it begins with them.
+    is_elsewhere = start is replay_run or options.cwd or options.kernel
+    opened = None if is_elsewhere else face.open_state(old.run_id, stop)
+    choice = KernelChoice(folder, options.kernel)
+    with opened or face.open_kernel(choice, notebook, stop) as kernel:
         place = face.make_place(kernel, store, notebook)
         if start is replay_run:
             place = replace(place, lane="replay")

@@ -197,6 +197,9 @@ VERBS = (
             _option("--mode", choices=MODES, metavar="MODE",
                     help="only look and plan, ask before everything, allow edits, or allow "
                     "running code (the recorded one)"),
+            _option("--fresh", only_in="cell", action="store_true",
+                    help="run the cells before it again in a fresh kernel, also where the state "
+                    "that it began in is kept"),
             *REPEAT_OPTIONS,
         ),
         default="last",

@@ -443,6 +443,9 @@ class TerminalFace:
         check_record_file(self._invocation.options.record)
         return open_kernel(choice, notebook, stop, self._invocation.console)
 
+    def open_state(self, run_id: str, stop: Stop) -> None:
+        """Nothing: no kernel of this process has seen the run."""
+
     def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
         """The kernel, with everything else that a run needs."""
         return make_place(self._invocation, kernel, store, notebook)

@@ -25,6 +25,7 @@ class CopyProcess:
 
     Args:
         ask: Reaches the kernel that is copied.
+        snapshot_id: Which of its snapshots is copied; empty: the kernel as it is now.
         is_sandboxed: It cannot change the world outside either: ``kernels.sandbox``.
 
     Raises:
@@ -33,14 +34,16 @@ class CopyProcess:
 
     way = "copied"
 
-    def __init__(self, ask: AskSnapshots, *, is_sandboxed: bool = False) -> None:
+    def __init__(
+        self, ask: AskSnapshots, snapshot_id: str = "", *, is_sandboxed: bool = False
+    ) -> None:
         self._ask = ask
         self._folder = Path(tempfile.mkdtemp(prefix="cw-"))
         self._connection_file = self._folder / "kernel.json"
         self.copy_id = ""
         try:
             given = {
-                "snapshot_id": "",
+                "snapshot_id": snapshot_id,
                 "connection_file": str(self._connection_file),
                 "is_sandboxed": is_sandboxed,
             }
@@ -137,6 +140,8 @@ class CopiedKernel(FreshKernel):
 
     life = ""
     """The ``session`` of the kernel that it was copied of, whose life it goes on with."""
+    state_before = ""
+    """The run that began in the state that it begins in; empty: it is not known."""
 
     @property
     def session(self) -> str:
@@ -164,21 +169,27 @@ class CopiedKernel(FreshKernel):
 
 
 def open_copy(
-    ask: AskSnapshots, life: str = "", stop: Stop | None = None, *, is_sandboxed: bool = False
+    ask: AskSnapshots,
+    life: str = "",
+    stop: Stop | None = None,
+    snapshot_id: str = "",
+    *,
+    is_sandboxed: bool = False,
 ) -> CopiedKernel:
-    """A copy of the kernel as it is now.
+    """A copy of the kernel as it is now, or as it was.
 
     Args:
         ask: Reaches the kernel.
         life: Its ``session``.
         stop: Ends the wait for the copy.
+        snapshot_id: Which of its snapshots is copied; empty: the kernel as it is now.
         is_sandboxed: It cannot change the world outside either: ``kernels.sandbox``.
 
     Raises:
         KernelError: It cannot be copied, or the copy does not answer.
         RunCancelled: Somebody asked to stop.
     """
-    process = CopyProcess(ask, is_sandboxed=is_sandboxed)
+    process = CopyProcess(ask, snapshot_id, is_sandboxed=is_sandboxed)
     try:
         kernel = CopiedKernel.opened(process, stop=stop)
     except BaseException:

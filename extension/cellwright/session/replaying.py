@@ -69,6 +69,7 @@ RECORDED = "Not called again, their recorded results are used: {names}."
 WITHOUT_SECRETS = (
     "Cells that ran before hold secrets, which no record has: what needs them fails or differs."
 )
+FROM_STATE = "From the state that the run began in: variables as they were, files as they are now."
 NOT_OFFERED = "Tools of that run that are not here, so the model is not offered them: {names}."
 
 
@@ -227,7 +228,10 @@ def _again(
 ) -> Generator[Event, None, None]:
     stop = stop or Stop()
     place = replace(place, notebook=place.notebook or _notebook(record))
-    _prepare(record, place, stop)
+    if _is_there(record, place):
+        question = replace(question, notice=f"{question.notice} {FROM_STATE}".strip())
+    else:
+        _prepare(record, place, stop)
     if isinstance(service.lm, ReplayLM):
         place = replace(place, sources=(), blocks=None)  # nothing is called that is not a cell
         gone = _offer_again(record, place, stop, _without_cells(record))
@@ -241,7 +245,8 @@ def _again(
         missing = {manifest.name for manifest in gone} - added
         notice = f"{question.notice} {_notice(NOT_OFFERED, missing)}".strip()
         question = replace(question, notice=notice)
-    if any(PLACEHOLDER.search(source) for source in record.start_executed):
+    ran_again = () if _is_there(record, place) else record.start_executed
+    if any(PLACEHOLDER.search(source) for source in ran_again):
         notice = f"{question.notice} {WITHOUT_SECRETS}".strip()
         question = replace(question, notice=notice)
     conversation = Conversation(place)
@@ -268,6 +273,11 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> RunReques
         assistant=_assistant(record),
         typed=typed_answers_in(record.prompt) if HandIn.name in names else None,
     )
+
+
+def _is_there(record: RunRecord, place: RunContext) -> bool:
+    """Whether the kernel holds the very state that the run began in: a copy of its snapshot."""
+    return bool(getattr(place.kernel, "state_before", "") == record.run_id)
 
 
 def _prepare(record: RunRecord, place: RunContext, stop: Stop) -> None:
