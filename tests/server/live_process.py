@@ -44,8 +44,15 @@ class ServerProcess:
 
     def __init__(self, folder: Path) -> None:
         self.port = find_free_port()
+        self.options: dict[str, Any] = {}
+        """More of the server's settings, by name."""
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def address(self) -> str:
@@ -62,6 +69,7 @@ class ServerProcess:
             "ServerApp.allow_root": True,
             "ServerApp.jpserver_extensions": repr(EXTENSIONS),
             "IdentityProvider.token": TOKEN,
+            **self.options,
         }
         return ["jupyter_server", *(f"--{name}={value}" for name, value in options.items())]
 
@@ -83,8 +91,7 @@ class ServerProcess:
 
     def children(self) -> list[str]:
         """The processes that came of it and live."""
-        assert self._process is not None
-        found = psutil.Process(self._process.pid).children(recursive=True)
+        found = psutil.Process(self.process_id).children(recursive=True)
         return [str(child) for child in found if child.status() != psutil.STATUS_ZOMBIE]
 
     def stop(self) -> int:
