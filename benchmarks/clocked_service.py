@@ -36,15 +36,17 @@ class ClockedService:
     Args:
         steps: How many times it asks for a cell before it answers.
         code: What it asks to run.
+        delay_seconds: How long it thinks before each answer.
     """
 
-    def __init__(self, steps: int, code: str = "x = 1") -> None:
+    def __init__(self, steps: int, code: str = "x = 1", delay_seconds: float = 0.0) -> None:
         self._steps = steps
         self._code = code
+        self._delay_seconds = delay_seconds
         self._parent, self._child = multiprocessing.Pipe()
 
     def __enter__(self) -> ClockedService:
-        arguments = (self._child, self._steps, self._code)
+        arguments = (self._child, self._steps, self._code, self._delay_seconds)
         self._process = multiprocessing.get_context("spawn").Process(
             target=_serve, args=arguments, daemon=True
         )
@@ -67,7 +69,7 @@ class ClockedService:
         return [Exchange(*row) for row in self._parent.recv()]
 
 
-def _serve(pipe: Connection, steps: int, code: str) -> None:
+def _serve(pipe: Connection, steps: int, code: str, delay_seconds: float) -> None:
     import threading
 
     listener = socket.create_server(("127.0.0.1", 0))
@@ -79,7 +81,7 @@ def _serve(pipe: Connection, steps: int, code: str) -> None:
             connection, _ = listener.accept()
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             worker = threading.Thread(
-                target=_talk, args=(connection, exchanges, steps, code), daemon=True
+                target=_talk, args=(connection, exchanges, steps, code, delay_seconds), daemon=True
             )
             worker.start()
 
@@ -91,7 +93,11 @@ def _serve(pipe: Connection, steps: int, code: str) -> None:
 
 
 def _talk(
-    connection: socket.socket, exchanges: list[tuple[float, float, int]], steps: int, code: str
+    connection: socket.socket,
+    exchanges: list[tuple[float, float, int]],
+    steps: int,
+    code: str,
+    delay_seconds: float,
 ) -> None:
     buffer = b""
     while True:
@@ -105,7 +111,11 @@ def _talk(
         while len(buffer) < length:
             buffer += connection.recv(65_536)
         body, buffer = buffer[:length], buffer[length:]
+        if not length:  # a question about models: this service says nothing of them
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            continue
         received = time.monotonic()
+        time.sleep(delay_seconds)
         connection.sendall(_answer(json.loads(body), steps, code))
         exchanges.append((received, time.monotonic(), length))
 

@@ -3,6 +3,7 @@
     python benchmarks/snapshots.py sessions ds1000.jsonl.gz [--count 300] [--python PATH]
     python benchmarks/snapshots.py rounds [--count 500]
     python benchmarks/snapshots.py sizes [--gigabytes 1 2]
+    python benchmarks/snapshots.py branches [--gigabytes 5]
 
 ``sessions`` takes the programs of DS-1000, a public set of data science tasks that is not ours
 (see ``docs/how-to/bench.md`` for where to get it). The set-up of each makes the state of a session,
@@ -22,9 +23,12 @@ also asks that each object is the same one, at the same address.
 
 ``rounds`` goes back, and makes and ends a copy, again and again in one kernel, and tells what is
 left: processes, open files, ports, files in the folder for temporary ones, memory. ``sizes`` times
-it for kernels that hold so much. Kernels are run with ``--python``, which needs ``ipykernel`` and,
-for all tasks, pandas, scipy, scikit-learn and matplotlib. The exit status is 1 where sessions say
-less than 95 % restored by undo without a refusal by name.
+it for kernels that hold so much. ``branches`` has three models work side by side on a table of so
+much, with cellwright in the kernel: a service that thinks for a time fixed before, and cells that
+read all of the table and write to it; beside one model alone. All other kernels are run with
+``--python``, which needs ``ipykernel`` and, for all tasks, pandas, scipy, scikit-learn and
+matplotlib. The exit status is 1 where sessions say less than 95 % restored by undo without a
+refusal by name, or a kernel that was kept does not go on as ever.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -44,6 +49,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from clocked_service import ClockedService
+from jupyter_client.manager import KernelManager
 
 from cellwright.errors import CellwrightError
 from cellwright.kernels import CellRequest
@@ -514,6 +521,124 @@ def sizes(options: argparse.Namespace) -> int:
     return 0
 
 
+BRANCHED = """
+value = table["value"]
+parts = range(0, len(table), 10_000_000)
+answer = max(float(value.iloc[at : at + 10_000_000].std()) for at in parts)
+del value
+table.iloc[:1_000, 1] = -1.0
+"""
+TABLE = """
+%load_ext cellwright
+import ipywidgets, numpy as np, pandas as pd
+rows = int({gigabytes} * 2**26)
+table = pd.DataFrame({{"key": np.arange(rows), "value": np.arange(rows, dtype=float)}})
+slider = ipywidgets.IntSlider(3); seen = []
+slider.observe(lambda change: seen.append(change.new), "value")
+"""
+
+
+class Notebook:
+    """A kernel under jupyter_client's manager, in which ``%agent`` is used."""
+
+    def __init__(self, folder: str, base_url: str) -> None:
+        self.manager = KernelManager()
+        settings = {"BASE_URL": base_url, "API_KEY": "none", "MODEL": "clocked"}
+        environ = {f"CELLWRIGHT_{name}": value for name, value in settings.items()}
+        environ["CELLWRIGHT_HOME"] = os.path.join(folder, "record")
+        work = os.path.join(folder, "work")
+        os.mkdir(work)
+        self.manager.start_kernel(cwd=work, env={**os.environ, **ENVIRON, **environ})
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=60)
+
+    def run(self, code: str) -> str:
+        """How a cell ended."""
+        reply = self.client.execute_interactive(
+            code, allow_stdin=False, output_hook=lambda message: None, timeout=600
+        )
+        return str(reply["content"].get("ename", reply["content"]["status"]))
+
+    def time(self, code: str) -> float:
+        """Seconds that a cell takes.
+
+        Raises:
+            CellError: It ended with an error.
+        """
+        began = time.perf_counter()
+        ended = self.run(code)
+        if ended != "ok":
+            raise CellError(f"{code[:60]}: {ended}")
+        return time.perf_counter() - began
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        """The kernel, and what came of it."""
+        root = psutil.Process(self.manager.provisioner.process.pid)
+        return [root, *root.children(recursive=True)]
+
+    def processor_seconds(self) -> float:
+        """What the processes that live have worked."""
+        times = [process.cpu_times() for process in self.processes]
+        return sum(each.user + each.system for each in times)
+
+    def close(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+def branches(options: argparse.Namespace) -> int:
+    """Three models side by side, and one alone."""
+    service = ClockedService(2, BRANCHED, options.delay_seconds)
+    with service as clocked, tempfile.TemporaryDirectory() as folder:
+        notebook = Notebook(folder, clocked.base_url)
+        try:
+            return _branch(notebook, options.gigabytes)
+        finally:
+            notebook.close()
+
+
+def _branch(notebook: Notebook, gigabytes: float) -> int:
+    notebook.time(TABLE.format(gigabytes=gigabytes))
+    notebook.time("%agent --mode auto read the table")  # loads what talks to the service
+    notebook.time("%agent undo")
+    spent = notebook.processor_seconds()
+    alone = notebook.time("%agent --mode auto read the table")
+    spent_alone = notebook.processor_seconds() - spent
+    notebook.time("%agent undo")
+    untouched = "assert table.iloc[0, 1] == 0.0 and 'answer' not in globals()"
+    notebook.time(untouched)
+    free, spent = psutil.virtual_memory().available, notebook.processor_seconds()
+    beside = notebook.time('%agent branch "Read the table" --models a,b,c --mode auto')
+    held = free - psutil.virtual_memory().available
+    spent_beside = notebook.processor_seconds() - spent
+    notebook.time(untouched)
+    kept = notebook.time("%agent branch keep 2")
+    notebook.time("assert table.iloc[0, 1] == -1.0 and answer > 0")
+    goes_on = {
+        "widgets": notebook.run("slider.value = 5; assert seen == [5]") == "ok",
+        "load_ext": notebook.run("%load_ext cellwright") == "ok",
+        "undo": (notebook.run("%agent undo"), notebook.run(untouched)) == ("ok", "ok"),
+    }
+    timer = threading.Timer(1, notebook.manager.interrupt_kernel)
+    timer.start()
+    goes_on["interrupt"] = notebook.run("__import__('time').sleep(60)") == "KeyboardInterrupt"
+    processes = notebook.processes
+    notebook.manager.restart_kernel()
+    notebook.client.wait_for_ready(timeout=60)
+    goes_on["restart"] = notebook.run("assert 'table' not in globals()") == "ok"
+    _, living = psutil.wait_procs(processes, timeout=10)
+    goes_on["all ended"] = not living
+    print(
+        f"{gigabytes:g} GB: one model {alone:.1f} s, three side by side {beside:.1f} s "
+        f"({beside / alone:.2f} times), of the processor {spent_alone:.1f} s and "
+        f"{spent_beside:.1f} s on {os.cpu_count()} cores; kept in {kept:.1f} s; "
+        f"{held / 1e9:.1f} GB more memory in use with three open; goes on: {goes_on}"
+    )
+    return 0 if all(goes_on.values()) else 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the kernels")
@@ -531,6 +656,10 @@ def main() -> int:
     part.set_defaults(run=sizes)
     part.add_argument("--gigabytes", type=float, nargs="+", default=[0.1, 1, 2])
     part.add_argument("--count", type=int, default=9)
+    part = parts.add_parser("branches")
+    part.set_defaults(run=branches)
+    part.add_argument("--gigabytes", type=float, default=5)
+    part.add_argument("--delay-seconds", type=float, default=4, help="before each of 3 answers")
     options = parser.parse_args()
     print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     return int(options.run(options))
