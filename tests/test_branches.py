@@ -14,7 +14,6 @@ from cellwright.kernels.going_back import (
     ChangedFile,
     ChangedFiles,
     Snapshot,
-    UndonePlace,
     explain_missing,
     find_before,
     find_files,
@@ -183,13 +182,17 @@ def test_files_that_can_be_put_back_are_offered_and_the_others_named() -> None:
     told = note_for_model("run-1", is_undone=True, files=["a", "b"])
     assert "So are these files: a, b. Others are not taken back." in told
     assert "so are these files: a" in note_for_model("run-1", is_undone=False, files=["a"])
-    assert "before cell 2 of run run-1: a, b" in note_of_files(UndonePlace("run-1", 2), back[:2])
+    alone = ChangedFiles(back[:2], run_id="run-1", step=2)
+    assert "before cell 2 of run run-1: a, b" in note_of_files(alone)
+    assert "forth, as cell 2 of run run-1 and" in note_of_files(alone, is_forth=True)
 
 
 def test_a_kernel_that_does_not_answer_or_keeps_none_has_no_files_to_put_back() -> None:
     row = {"path": "a", "was": "made"}
-    kernel = Forking(describe_files={"back": [row], "stays": []}, put_back=KernelError("Busy."))
-    assert find_files(kernel, "run-1", 1) == ChangedFiles((ChangedFile("a", "made"),))
+    answer = {"back": [row], "stays": [], "run_id": "run-1", "step": 0}
+    kernel = Forking(describe_files=answer, put_back=KernelError("Busy."))
+    found = ChangedFiles((ChangedFile("a", "made"),), run_id="run-1")
+    assert find_files(kernel, "run-1", 1) == found
     with pytest.raises(KernelError, match="Busy"):
         put_files_back(kernel, "run-1")
     assert find_files(Forking(describe_files=KernelError("Busy.")), "run-1") == ChangedFiles()

@@ -358,7 +358,7 @@ class Commands:
         record = order.store.record(place.run_id)
         files = self._files_of(record, place, put_back=True)
         if files.back:
-            text = note_of_files(place, files.back)
+            text = note_of_files(files)
             self._session.tell_model(text, order.settings, order.calling)
         forth = "%agent redo --files puts them forth again."
         return Result(f"{before} {files_text(files)}{forth}".strip())
@@ -371,6 +371,8 @@ class Commands:
         with self._session.at_work():
             files = put_files_back(kernel) if wants_files else find_files(kernel)
             if snapshot is None:
+                text = note_of_files(files, is_forth=True)
+                self._session.tell_model(text, order.settings, order.calling)
                 return Result(files_text(files, "forth").strip())
             shown = redone_text(snapshot.run_id, files, are_back=wants_files)
             self._go_to(order, snapshot, shown, files.back if wants_files else ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -165,3 +166,38 @@ async def test_what_ran_before_a_cell_is_told_where_a_thread_keeps_the_state_fro
     assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 2, True)
     assert (await client.call("GET", f"chats/{chat}")).json["undone"][run_id] == 2
     assert "what had run before that cell has run again" in str(shared.chats.notes.waiting(chat))
+
+
+async def test_files_of_a_run_are_named_put_back_and_forth(
+    live: Live, scripted: FakeService, client: Client, shared: Application, tmp_path: Path
+) -> None:
+    code = "open('rows.csv', 'w').write('gone'); open('new.txt', 'w').close(); rows = None"
+    scripted.script = [run_cell(code), text("Cleared.")]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    (tmp_path / "rows.csv").write_text("0")
+    assert await person.start(f"import os; os.chdir({str(tmp_path)!r}); rows = [0]") == "ok"
+    await tab.ask(chat, "clear it")
+    assert (await tab.finished())["status"] == "completed"
+    run_id = tab.numbers[-1][0]
+    kernel = f"kernels/{document.kernel_id}"
+
+    undone = await client.call("POST", f"{kernel}/undo", {"run": run_id})
+    assert undone.status == 200, undone.json
+    back = [{"path": "new.txt", "was": "made"}, {"path": "rows.csv", "was": "changed"}]
+    told = [{k: row[k] for k in ("path", "was")} for row in undone.json["files"]["back"]]
+    assert told == back
+    assert await person.start("assert rows == [0]") == "ok"
+    assert (tmp_path / "rows.csv").read_text() == "gone"
+
+    answer = await client.call("POST", f"{kernel}/files", {"run": run_id})
+    assert (answer.status, answer.json) == (200, undone.json["files"])
+    assert [path.name for path in tmp_path.glob("*.*")] == ["rows.csv"]
+    assert (tmp_path / "rows.csv").read_text() == "0"
+    answer = await client.call("POST", f"{kernel}/files", {})
+    assert [row["was"] for row in answer.json["back"]] == ["deleted", "changed"]
+    assert (tmp_path / "new.txt").exists()
+    assert (tmp_path / "rows.csv").read_text() == "gone"
+    notes = str(shared.chats.notes.waiting(chat))
+    assert f"put these files back as they were before run {run_id}: new.txt, rows.csv" in notes
+    assert f"put these files forth, as run {run_id} and" in notes

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 from cellwright.errors import KernelError, SetupError
@@ -83,6 +83,17 @@ class ChangedFiles:
     """Those that can be, or were, put back."""
     stays: tuple[ChangedFile, ...] = ()
     """Those that cannot be."""
+    run_id: str = ""
+    step: int = 0
+    """Of the run's cells, counted from 2 on; 0: the run."""
+
+
+@dataclass(frozen=True)
+class GoneBack:
+    """Where a kernel was taken, and the files that were not."""
+
+    snapshot: Snapshot
+    files: ChangedFiles
 
 
 @dataclass(frozen=True)
@@ -185,6 +196,8 @@ def _ask_for_files(kernel: object, function: str, run_id: str, step: int) -> Cha
     return ChangedFiles(
         tuple(ChangedFile(row["path"], was=row["was"]) for row in answer["back"]),
         tuple(ChangedFile(row["path"], why=row["why"]) for row in answer["stays"]),
+        answer["run_id"],
+        answer["step"],
     )
 
 
@@ -192,7 +205,7 @@ def with_recorded(files: ChangedFiles, recorded: Sequence[str]) -> ChangedFiles:
     """The same, with the files that the record of the run names besides."""
     known = {file.path for file in (*files.back, *files.stays)}
     more = (ChangedFile(path) for path in recorded if path not in known)
-    return ChangedFiles(files.back, (*files.stays, *more))
+    return replace(files, stays=(*files.stays, *more))
 
 
 def explain_missing(kernel: object, kept: int) -> str:
@@ -352,13 +365,15 @@ def note_for_model(
     return f"(I have undone {_place(run_id, step)}{since}: {how}. {also} not taken back.)"
 
 
-def note_of_files(place: UndonePlace, files: Sequence[ChangedFile]) -> str:
-    """What the model is told with the next question after files were put back alone."""
-    named = ", ".join(file.path for file in files)
-    return (
-        f"(I have put these files back as they were before {_place(place.run_id, place.step)}: "
-        f"{named}.)"
-    )
+def note_of_files(files: ChangedFiles, *, is_forth: bool = False) -> str:
+    """What the model is told with the next question after files were put back, or forth, alone."""
+    named = ", ".join(file.path for file in files.back)
+    place = _place(files.run_id, files.step)
+    if is_forth:
+        return (
+            f"(I have put these files forth, as {place} and what followed had left them: {named}.)"
+        )
+    return f"(I have put these files back as they were before {place}: {named}.)"
 
 
 def _place(run_id: str, step: int) -> str:

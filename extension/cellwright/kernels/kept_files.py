@@ -647,14 +647,12 @@ def describe_files(run_id: str = "", step: int = 0) -> dict[str, Any]:
         step: Before which of the run's cells, from 2 on; 0: before the run.
 
     Returns:
+        ``run_id`` and ``step``: of the run that it is about, also where it is put forth;
         ``back``: ``path`` and ``was`` of each file (``changed``, ``deleted`` or ``made`` since);
         ``stays``: ``path`` of each other file that changed, and ``why`` it is not put back.
     """
-    items = list(_plan(run_id, step))
-    return {
-        "back": [_told(item, is_back=True) for item in items if _is_named(item)],
-        "stays": [_told(item, is_back=False) for item in items if item["why"]],
-    }
+    mark, lines = _find_mark(run_id, step)
+    return _describe(mark, list(_plan(lines)))
 
 
 def put_back(run_id: str = "", step: int = 0) -> dict[str, Any]:
@@ -662,21 +660,24 @@ def put_back(run_id: str = "", step: int = 0) -> dict[str, Any]:
 
     What they hold now is kept: to put back once more, with no run, puts that forth again.
     """
-    items = list(_plan(run_id, step))
-    lines: list[dict[str, Any]] = [
-        {"at": run_id, "step": step, "moved": "back" if run_id else "forth"}
-    ]
+    mark, happened = _find_mark(run_id, step)
+    items = list(_plan(happened))
+    lines: list[dict[str, Any]] = [{**mark, "moved": "back" if run_id else "forth"}]
     gone = [item for item in items if item["was"] is None]
-    for item in (*reversed(gone), *(item for item in items if item["was"] is not None)):
-        if item["why"]:
-            continue
-        try:
-            lines += _restore(item)
-        except OSError as error:
-            item["why"] = error.strerror or str(error)
-    if len(lines) > 1:
-        _write(lines)
+    try:
+        for item in (*reversed(gone), *(item for item in items if item["was"] is not None)):
+            if not item["why"]:
+                _try_to_restore(item, lines)
+    finally:
+        if len(lines) > 1:
+            _write(lines)
+    return _describe(mark, items)
+
+
+def _describe(mark: Mapping[str, Any], items: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
+        "run_id": mark["at"],
+        "step": mark["step"],
         "back": [_told(item, is_back=True) for item in items if _is_named(item)],
         "stays": [_told(item, is_back=False) for item in items if item["why"]],
     }
@@ -698,13 +699,13 @@ def _told(item: dict[str, Any], *, is_back: bool) -> dict[str, Any]:
     return {"path": shown, "was": "made" if is_made else "deleted" if is_deleted else "changed"}
 
 
-def _plan(run_id: str, step: int) -> Iterator[dict[str, Any]]:
-    """How each file was at a place in the journal, how it was left, and why it cannot be put back.
+def _plan(lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """How each file was before these lines, how it was left, and why it cannot be put back.
 
     They come by path; what is as it was is left out.
     """
     items: dict[str, dict[str, Any]] = {}
-    for line in _lines_from(run_id, step):
+    for line in lines:
         item = items.setdefault(line["path"], line)
         if item is not line:
             if line["was"] not in (item["left"], UNKNOWN):
@@ -724,17 +725,25 @@ def _plan(run_id: str, step: int) -> Iterator[dict[str, Any]]:
         yield item
 
 
-def _lines_from(run_id: str, step: int) -> list[dict[str, Any]]:
-    """What happened to files since a place in the journal."""
+def _find_mark(run_id: str, step: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A place in the journal, and what happened to files since."""
     lines = _read()
     marks = [n for n, line in enumerate(lines) if "at" in line]
     if run_id:
         marks = [n for n in marks if "moved" not in lines[n]]
         marks = [n for n in marks if (lines[n]["at"], lines[n]["step"]) == (run_id, step)]
-    elif not marks or lines[marks[-1]].get("moved") != "back":
-        # Something was done since.
-        return []
-    return [line for line in lines[marks[-1] :] if "path" in line] if marks else []
+    elif marks and lines[marks[-1]].get("moved") != "back":
+        marks = []  # something was done since
+    if not marks:
+        return {"at": run_id, "step": step}, []
+    return lines[marks[-1]], [line for line in lines[marks[-1] :] if "path" in line]
+
+
+def _try_to_restore(item: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    try:
+        lines += _restore(item)
+    except OSError as error:
+        item["why"] = error.strerror or str(error)
 
 
 def _restore(item: dict[str, Any]) -> list[dict[str, Any]]:

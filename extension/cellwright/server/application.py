@@ -15,7 +15,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from cellwright.errors import StoreError
-from cellwright.kernels.going_back import KernelSnapshots, Snapshot
+from cellwright.kernels.going_back import ChangedFiles, GoneBack, KernelSnapshots
 from cellwright.llm.keys import SignIns
 from cellwright.record.outputs import VariableSummary
 from cellwright.server.configuration import Cellwright
@@ -135,11 +135,21 @@ class KernelAccess(Protocol):
         """
         ...
 
-    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Snapshot:
+    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> GoneBack:
         """Bring the variables back as before a run, or a cell of it; no run: forth again.
 
         Raises:
             SetupError: It cannot be done.
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+    def put_files_back(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
+        """Put files back as before a run, or a cell of it; no run: forth again.
+
+        Raises:
+            SetupError: The kernel is not there.
             KernelNotReadyError: The kernel is busy.
             KernelError: The kernel is gone, or does not answer.
         """

@@ -27,16 +27,19 @@ from cellwright.errors import KernelError, KernelNotReadyError, SetupError, Tool
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.going_back import (
+    ChangedFiles,
+    GoneBack,
     KernelSnapshots,
-    Snapshot,
     explain_missing,
     find_before,
+    find_files,
     find_later,
     go_to,
     list_snapshots,
     measure_snapshots,
     missing_step,
     news_of,
+    put_files_back,
 )
 from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
@@ -330,7 +333,7 @@ class ServerKernels:
         except ToolError as error:
             raise SetupError(error.message, hint=error.hint) from error
 
-    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Snapshot:
+    def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> GoneBack:
         """Bring a kernel's variables back as they were before a run; where it went to.
 
         Args:
@@ -355,7 +358,24 @@ class ServerKernels:
                 why = explain_missing(kernel, kept)
                 raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
             go_to(kernel, snapshot, news=news_of(snapshot))
-            return snapshot
+            return GoneBack(snapshot, find_files(kernel, run_id, step))
+
+    def put_files_back(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
+        """Put files back as they were before a run; which were, and which were not.
+
+        Args:
+            kernel_id: The kernel.
+            run_id: The run; empty: forth, as they were before they were put back.
+            step: Before which of the run's cells, counted from 1; 0: before the run.
+
+        Raises:
+            SetupError: There is no such kernel.
+            KernelNotReadyError: A cell runs in the kernel.
+            KernelError: It is gone, or does not answer.
+        """
+        with closing(self.connect(kernel_id)) as kernel:
+            self.check_free(kernel_id)
+            return put_files_back(kernel, run_id, step)
 
     def snapshots(self, kernel_id: str, *, measured: bool) -> KernelSnapshots:
         """The states that a kernel can be taken back to.

@@ -10,7 +10,12 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.errors import KernelNotReadyError
-from cellwright.kernels.going_back import KernelSnapshots, note_for_model
+from cellwright.kernels.going_back import (
+    ChangedFiles,
+    KernelSnapshots,
+    note_for_model,
+    note_of_files,
+)
 from cellwright.record.outputs import VariableSummary
 from cellwright.record.run_record import UNDONE, make_undone
 from cellwright.record.values import to_dict
@@ -95,13 +100,18 @@ class UndoRoute(KernelRoute):
 
         def undo(shared: Application) -> UndoneRun:
             if restarted:
-                undone = UndoneRun(run_id, True, step, time.time())
+                undone = UndoneRun(run_id, True, step, time.time(), ChangedFiles())
             else:
                 kept = shared.settings().snapshots
                 go = lambda: kernels.go_back(kernel_id, run_id, kept, step)  # noqa: E731
-                snapshot = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
+                gone = retry(go, KernelNotReadyError, PATIENCE_SECONDS)
+                snapshot = gone.snapshot
                 undone = UndoneRun(
-                    snapshot.run_id, not snapshot.is_later, snapshot.step, snapshot.taken_at
+                    snapshot.run_id,
+                    not snapshot.is_later,
+                    snapshot.step,
+                    snapshot.taken_at,
+                    gone.files,
                 )
             if undone.is_undone:
                 shared.runs.scores.give(undone.run, make_undone(undone.step))
@@ -146,7 +156,33 @@ class SnapshotsRoute(KernelRoute):
         self.send(to_dict(await self.answer(answer)))
 
 
+class FilesBackRoute(KernelRoute):
+    """The files as before a run, or forth again."""
+
+    guest_methods = ()
+
+    @web.authenticated
+    @authorized
+    async def post(self, kernel_id: str) -> None:
+        """Put them there; the run's chat is told."""
+        given = self.fields(run=str, step=int)
+        run_id, step = given.get("run", ""), given.get("step", 0)
+        kernels = await self.kernels(kernel_id)
+
+        def put_back(shared: Application) -> ChangedFiles:
+            put = lambda: kernels.put_files_back(kernel_id, run_id, step)  # noqa: E731
+            files = retry(put, KernelNotReadyError, PATIENCE_SECONDS)
+            chat_id = shared.chats.chat_of(files.run_id)
+            if chat_id and files.back:
+                text = note_of_files(files, is_forth=not run_id)
+                shared.chats.notes.add(chat_id, "user_later", text)
+            return files
+
+        self.send(to_dict(await self.answer(put_back)))
+
+
 ROUTES: RouteTable = (
+    (f"kernels/{ROUTE_ID}/files", FilesBackRoute),
     (f"kernels/{ROUTE_ID}/snapshots", SnapshotsRoute),
     (f"kernels/{ROUTE_ID}/undo", UndoRoute),
     (f"kernels/{ROUTE_ID}/variables", VariablesRoute),

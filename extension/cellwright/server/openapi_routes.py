@@ -17,7 +17,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from cellwright._version import __version__
-from cellwright.kernels.going_back import KernelSnapshots
+from cellwright.kernels.going_back import ChangedFiles, KernelSnapshots
 from cellwright.record.outputs import VariableSummary
 from cellwright.server import assistant_routes as assistant_types
 from cellwright.server import memory_routes as memory_types
@@ -188,6 +188,9 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "GET kernels/{kernel_id}/variables/{name}": Operation(
         types.OneVariable, refusals=(400, 404, 409)
+    ),
+    "POST kernels/{kernel_id}/files": Operation(
+        ChangedFiles, body=types.WantedUndo, refusals=(400, 404, 409, 413)
     ),
     "POST kernels/{kernel_id}/undo": Operation(
         types.UndoneRun, body=types.WantedUndo, refusals=(400, 404, 409, 413)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cellwright.kernels.going_back import ChangedFiles
 from cellwright.record.outputs import CellType
 from cellwright.server.component_envelopes import ArgumentError, View
 from cellwright.server.service_choice import ProviderOffer
@@ -198,6 +199,8 @@ class UndoneRun:
     """From which of the run's cells on, counted from 1; 0: all of the run."""
     taken_at: float
     """When the state was taken that the kernel is in now; seconds since the epoch."""
+    files: ChangedFiles
+    """Those that ``POST kernels/{kernel_id}/files`` puts back, or forth, and those that stay."""
 
 
 @dataclass(frozen=True)
