@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from cellwright._version import __version__
-from cellwright.kernels.going_back import KernelSnapshots
+from cellwright.kernels.going_back import ChangedFiles, KernelSnapshots
 from cellwright.record.events import CellEvent, Event, RunStatus
 from cellwright.record.messages import Part
 from cellwright.record.outputs import OutputMessage, VariableSummary
@@ -46,6 +46,7 @@ from cellwright.server.rest_types import (
     ServiceCheck,
     ServiceState,
     ServiceTest,
+    UndoneRun,
     WantedService,
 )
 from cellwright.server.result_routes import (
@@ -69,6 +70,7 @@ ANSWERS = (
     AssistantDetails,
     AssistantSummaries,
     BranchList,
+    ChangedFiles,
     ChatContext,
     ChatMessages,
     ChatSummary,
@@ -98,6 +100,7 @@ ANSWERS = (
     TakenFile,
     ToolList,
     UsageTotals,
+    UndoneRun,
     VariableSummary,
     WaitingMessage,
 )

@@ -1,7 +1,7 @@
 /** What the panel asks of the notebooks that are open; `notebook/` implements it. */
 import type { ISignal } from '@lumino/signaling';
 
-import type { RecordedEvent, WireCell } from '../wire/generated';
+import type { ChangedFiles, RecordedEvent, WireCell } from '../wire/generated';
 
 /** A person's change of a notebook. */
 export interface NotebookEdit {
@@ -19,7 +19,9 @@ export interface Confirmation {
 
 /** What became of the kernel's variables: `why` says what stands in the way, if it is known. */
 export type VariablesOutcome =
-  | { readonly kind: 'undone' | 'redone' | 'waiting' }
+  | { readonly kind: 'waiting' }
+  /** With the files that can be put back, or forth, and those that stay. */
+  | { readonly kind: 'undone' | 'redone'; readonly files?: ChangedFiles }
   | {
       readonly kind: 'kept';
       readonly why: string;
@@ -42,6 +44,11 @@ export interface RestartWatch {
   readonly onProgress: (done: number | null, of: number) => void;
   readonly signal: AbortSignal;
 }
+
+/** What became of files that were to be put back, or forth. */
+export type FilesOutcome =
+  | { readonly kind: 'put'; readonly files: ChangedFiles }
+  | { readonly kind: 'kept'; readonly why: string };
 
 /** What undoing did and what it left because the person had changed it. */
 export interface UndoResult {

@@ -5,6 +5,7 @@ import type {
   AssistantSummaries as AssistantChoices,
   BranchesBeginning,
   BranchList,
+  ChangedFiles,
   ChatChange,
   ChatContext,
   ChatSummary as ListedChat,
@@ -20,6 +21,7 @@ import type {
   ServiceState,
   ServiceTest,
   TakenFile as UploadedFile,
+  UndoneRun,
   VariableSummary,
   WaitingMessage as WaitingNote,
   WantedService as ServiceChange
@@ -281,14 +283,14 @@ export class Rest {
    * @param step Before which of the run's cells, counted from 1; 0: before the run.
    * @param restarted Whether a restart brought the kernel there already, which is only noted.
    */
-  async undoVariables(
+  undoVariables(
     kernelId: string,
     run: string,
     step: number,
     restarted = false
-  ): Promise<void> {
+  ): Promise<UndoneRun> {
     const route = { path: ['kernels', kernelId, 'undo'] };
-    await send(this._settings, route, withBody('POST', { run, step, restarted }));
+    return this._get(shape('UndoneRun'), route, withBody('POST', { run, step, restarted }));
   }
 
   /** Sources of what ran in the kernel before a run, or before one of its cells. */
@@ -312,6 +314,16 @@ export class Rest {
   forgetSnapshots(kernelId: string): Promise<KernelSnapshots> {
     const route = { path: ['kernels', kernelId, 'snapshots'] };
     return this._get(shape('KernelSnapshots'), route, { method: 'DELETE' });
+  }
+
+  /**
+   * Put files back as before a run; empty: forth again.
+   *
+   * @param step Before which of the run's cells, counted from 1; 0: before the run.
+   */
+  putFilesBack(kernelId: string, run: string, step: number): Promise<ChangedFiles> {
+    const route = { path: ['kernels', kernelId, 'files'] };
+    return this._get(shape('ChangedFiles'), route, withBody('POST', { run, step }));
   }
 
   runCells(run: string): Promise<readonly RunCell[]> {

@@ -261,6 +261,13 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Took back %1 cell.': '已撤回 %1 个单元格。',
   'Variables and files keep their values.': '变量和文件保持不变。',
   'Variables keep their values: %1': '变量保持不变：%1',
+  'Put back %1 file': '恢复 %1 个文件',
+  'Redo %1 file': '重做 %1 个文件',
+  'Files are as they were before it: %1': '文件已恢复到它之前的状态：%1',
+  'Files are as the run had left them: %1': '文件已恢复到运行结束时的状态：%1',
+  'Files stay as they are: %1': '文件保持不变：%1',
+  'Files that stay as they are: %1': '保持不变的文件：%1',
+  'Variables are as they were before it.': '变量已恢复到它之前的状态。',
   'Variables are as they were before it. Files keep what was written.':
     '变量已恢复到它之前的状态。文件保留已写入的内容。',
   'Variables are as they were before you undid it.': '变量已恢复到撤销之前的状态。',

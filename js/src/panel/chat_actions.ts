@@ -127,12 +127,21 @@ export function useChatActions(
           return { kind: 'kept', why: trans.__('later answers build on them') };
         }
         try {
-          await panel.rest.undoVariables(kernel, isRedo ? '' : runId, step);
-          return { kind: isRedo ? 'redone' : 'undone' };
+          const { files } = await panel.rest.undoVariables(kernel, isRedo ? '' : runId, step);
+          return { kind: isRedo ? 'redone' : 'undone', files };
         } catch (error) {
           const canRestart = !isRedo && error instanceof RequestError && error.status === REFUSED;
           const why = canRestart ? messageOf(error) : complaintOf(error);
           return { kind: 'kept', why, canRestart };
+        }
+      },
+      putFilesBack: async (runId, isRedo, step) => {
+        const kernel = port?.kernelId ?? '';
+        try {
+          const files = await panel.rest.putFilesBack(kernel, isRedo ? '' : runId, step);
+          return { kind: 'put', files };
+        } catch (error) {
+          return { kind: 'kept', why: complaintOf(error) };
         }
       },
       restartTo: async (runId, step, watch) => {

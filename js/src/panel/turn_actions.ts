@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ProjectTextRow } from '../client/panel_rest';
-import type { RestartWatch, UndoResult, VariablesOutcome } from '../chat/notebooks';
+import type { FilesOutcome, RestartWatch, UndoResult, VariablesOutcome } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import type { NamedCell, Preview } from '../wire/generated';
 
@@ -48,6 +48,8 @@ export interface TurnActions {
    * @returns What became of the variables; null: the person does not want it.
    */
   restartTo(runId: string, step: number, watch: RestartWatch): Promise<VariablesOutcome | null>;
+  /** Put the files back as before a run, or forth again; the arguments are those above. */
+  putFilesBack(runId: string, isRedo: boolean, step: number): Promise<FilesOutcome>;
   /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
   /** Ask this in place of a turn and of all that followed. */
@@ -97,6 +99,7 @@ const NOTHING: TurnActions = {
   keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   restartTo: () => Promise.resolve(null),
+  putFilesBack: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: () => undefined,
   replace: () => undefined,
   branch: () => undefined,

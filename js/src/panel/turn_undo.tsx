@@ -7,6 +7,7 @@ import type { ToolCard, Turn } from '../chat/types';
 import { Button } from '../ui/button';
 import { useFocus, useTrans } from '../ui/hooks';
 import { undoWords } from '../ui/words';
+import { FilesBack } from './files_back';
 import { usePins } from './pins';
 import { useTurnActions } from './turn_actions';
 
@@ -23,6 +24,13 @@ interface Restarting {
   stop(): void;
 }
 
+interface Undoing {
+  readonly runId: string;
+  /** From which of the run's cells on, counted from 1; 0: all of it. */
+  readonly step: number;
+  readonly variables: VariablesOutcome;
+}
+
 /** How a call of a run stands: undone, about to be by the choice the person makes, or neither. */
 type UndoneState = '' | 'going' | 'undone';
 
@@ -37,6 +45,8 @@ interface TurnUndo {
   readonly chosen: number;
   /** What became of the last undo or redo; empty: there was none here. */
   readonly note: string;
+  /** What the last undo or redo came to, and from which cell on; null: there was none here. */
+  readonly last: Undoing | null;
   /** Bring the variables there by a restart; null: that is not offered. */
   readonly restart: (() => void) | null;
   /** The restart that goes on; null: none does. */
@@ -55,6 +65,7 @@ const NOTHING: TurnUndo = {
   marks: null,
   chosen: 0,
   note: '',
+  last: null,
   restart: null,
   restarting: null,
   stateOf: () => '',
@@ -106,9 +117,8 @@ function callsFrom(turn: Turn, step: number): readonly ToolCard[] {
   return step < 2 || ran === undefined ? calls : calls.slice(calls.indexOf(ran));
 }
 
-interface Outcome {
+interface Outcome extends Undoing {
   readonly cells: UndoResult;
-  readonly variables: VariablesOutcome;
 }
 
 function useUndoOf(turn: Turn): TurnUndo {
@@ -137,12 +147,12 @@ function useUndoOf(turn: Turn): TurnUndo {
     const tookVariables = recorded !== null || outcome?.variables.kind === 'undone';
     setHere({ step: isRedo ? null : step });
     if (isRedo && !tookVariables) {
-      setOutcome({ cells, variables: { kind: 'kept', why: '' } });
+      setOutcome({ runId, step, cells, variables: { kind: 'kept', why: '' } });
       return;
     }
-    setOutcome({ cells, variables: { kind: 'waiting' } });
+    setOutcome({ runId, step, cells, variables: { kind: 'waiting' } });
     void actions.undoVariables(runId, isRedo, step).then(variables => {
-      setOutcome({ cells, variables });
+      setOutcome({ runId, step, cells, variables });
       refresh();
     });
   };
@@ -193,7 +203,7 @@ function useUndoOf(turn: Turn): TurnUndo {
     });
     setRestarting(null);
     if (variables !== null) {
-      setOutcome({ cells, variables });
+      setOutcome({ runId, step, cells, variables });
       refresh();
     }
   };
@@ -225,6 +235,7 @@ function useUndoOf(turn: Turn): TurnUndo {
     marks,
     chosen,
     note: outcome === null ? '' : undoWords(outcome.cells, isUndone, trans, outcome.variables),
+    last: outcome,
     restart:
       canRestart && restarting === null
         ? () => {
@@ -336,7 +347,7 @@ function UndoSlider({ marks, onClose }: UndoChoiceProps & { marks: readonly Mark
 export function UndoNote() {
   const trans = useTrans();
   const { canUndo } = useTurnActions();
-  const { note, restart, restarting } = useTurnUndo();
+  const { note, last, restart, restarting } = useTurnUndo();
   if (note === '') {
     return null;
   }
@@ -360,6 +371,7 @@ export function UndoNote() {
           </Button>
         </div>
       )}
+      {last !== null && <FilesBack {...last} />}
     </>
   );
 }

@@ -40,7 +40,9 @@ function variablesWords(
     case 'waiting':
       return trans.__('Bringing the variables back…');
     case 'undone':
-      return trans.__('Variables are as they were before it. Files keep what was written.');
+      return variables.files?.back.length
+        ? trans.__('Variables are as they were before it.')
+        : trans.__('Variables are as they were before it. Files keep what was written.');
     case 'redone':
       return trans.__('Variables are as they were before you undid it.');
     case 'restarted':

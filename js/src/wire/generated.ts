@@ -72,6 +72,16 @@ export interface components {
       readonly prompt: string;
       readonly branches: readonly components['schemas']['BranchSummary'][];
     };
+    /** @description The files that were changed since a run, or one of its cells, began. */
+    readonly ChangedFiles: {
+      /** @description Those that can be, or were, put back. */
+      readonly back: readonly components['schemas']['ChangedFile'][];
+      /** @description Those that cannot be. */
+      readonly stays: readonly components['schemas']['ChangedFile'][];
+      readonly run_id: string;
+      /** @description Of the run's cells, counted from 2 on; 0: the run. */
+      readonly step: number;
+    };
     /** @description What the next request begins with, before the question. */
     readonly ChatContext: {
       readonly parts: readonly components['schemas']['ContextPiece'][];
@@ -378,6 +388,17 @@ export interface components {
       readonly rows: readonly components['schemas']['UsageLine'][];
       readonly budgets: readonly components['schemas']['Budget'][];
     };
+    /** @description Which run's variables were taken back, or brought forth again. */
+    readonly UndoneRun: {
+      readonly run: string;
+      readonly is_undone: boolean;
+      /** @description From which of the run's cells on, counted from 1; 0: all of the run. */
+      readonly step: number;
+      /** @description When the state was taken that the kernel is in now; seconds since the epoch. */
+      readonly taken_at: number;
+      /** @description Those that ``POST kernels/{kernel_id}/files`` puts back, or forth, and those that stay. */
+      readonly files: components['schemas']['ChangedFiles'];
+    };
     /** @description A variable of the kernel in one line. */
     readonly VariableSummary: {
       readonly name: string;
@@ -682,6 +703,15 @@ export interface components {
       readonly cell_id: string;
       /** @constant */
       readonly kind: 'cell_started';
+    };
+    /** @description A file that was changed since a run, or one of its cells, began. */
+    readonly ChangedFile: {
+      /** @description From the kernel's folder on, where it lies below it. */
+      readonly path: string;
+      /** @description ``changed``, ``deleted`` or ``made``; empty: not known, because it cannot be put back. */
+      readonly was: string;
+      /** @description Why it cannot be put back; empty: it can, or nobody knows why not. */
+      readonly why: string;
     };
     /** @description A chat is no more. */
     readonly ChatDeleted: {
@@ -2000,6 +2030,7 @@ export interface components {
 export type AssistantDetails = components['schemas']['AssistantDetails'];
 export type AssistantSummaries = components['schemas']['AssistantSummaries'];
 export type BranchList = components['schemas']['BranchList'];
+export type ChangedFiles = components['schemas']['ChangedFiles'];
 export type ChatContext = components['schemas']['ChatContext'];
 export type ChatMessages = components['schemas']['ChatMessages'];
 export type ChatSummary = components['schemas']['ChatSummary'];
@@ -2029,6 +2060,7 @@ export type ServiceState = components['schemas']['ServiceState'];
 export type TakenFile = components['schemas']['TakenFile'];
 export type ToolList = components['schemas']['ToolList'];
 export type UsageTotals = components['schemas']['UsageTotals'];
+export type UndoneRun = components['schemas']['UndoneRun'];
 export type VariableSummary = components['schemas']['VariableSummary'];
 export type WaitingMessage = components['schemas']['WaitingMessage'];
 export type RunStatus = components['schemas']['RunStatus'];
@@ -2056,6 +2088,7 @@ export type CellMoved = components['schemas']['CellMoved'];
 export type CellOutput = components['schemas']['CellOutput'];
 export type CellRemoved = components['schemas']['CellRemoved'];
 export type CellStarted = components['schemas']['CellStarted'];
+export type ChangedFile = components['schemas']['ChangedFile'];
 export type ChatDeleted = components['schemas']['ChatDeleted'];
 export type ChatFrame = components['schemas']['ChatFrame'];
 export type ChatMessage = components['schemas']['ChatMessage'];
@@ -2250,6 +2283,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       branches: { items: { $ref: '#/components/schemas/BranchSummary' }, type: 'array' }
     },
     required: ['phase', 'prompt', 'branches'],
+    type: 'object'
+  },
+  ChangedFiles: {
+    properties: {
+      back: { default: [], items: { $ref: '#/components/schemas/ChangedFile' }, type: 'array' },
+      stays: { default: [], items: { $ref: '#/components/schemas/ChangedFile' }, type: 'array' },
+      run_id: { default: '', type: 'string' },
+      step: { default: 0, type: 'integer' }
+    },
     type: 'object'
   },
   ChatContext: {
@@ -2669,6 +2711,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['rows', 'budgets'],
     type: 'object'
   },
+  UndoneRun: {
+    properties: {
+      run: { type: 'string' },
+      is_undone: { type: 'boolean' },
+      step: { type: 'integer' },
+      taken_at: { type: 'number' },
+      files: { $ref: '#/components/schemas/ChangedFiles' }
+    },
+    required: ['run', 'is_undone', 'step', 'taken_at', 'files'],
+    type: 'object'
+  },
   VariableSummary: {
     properties: { name: { type: 'string' }, type: { type: 'string' }, text: { type: 'string' } },
     required: ['name', 'type', 'text'],
@@ -3026,6 +3079,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       kind: { const: 'cell_started', default: 'cell_started', type: 'string' }
     },
     required: ['cell_id'],
+    type: 'object'
+  },
+  ChangedFile: {
+    properties: {
+      path: { type: 'string' },
+      was: { default: '', type: 'string' },
+      why: { default: '', type: 'string' }
+    },
+    required: ['path'],
     type: 'object'
   },
   ChatDeleted: {

@@ -311,6 +311,33 @@ it('stops a restart, shows a cell that failed, and offers it again', async () =>
   expect(panel.calls.filter(([name]) => name === 'undoVariables')).toHaveLength(1);
 });
 
+it('puts the files of an undone run back, and forth after a redo', async () => {
+  const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, [turn({ blocks: [card()] })]));
+  panel.files = { ...panel.files, back: [{ path: 'rows.csv', was: 'changed', why: '' }] };
+  await new Stage(panel).show();
+  for (const name of [/^Undo run/, 'Put back 1 file', 'Redo run', 'Redo 1 file']) {
+    fireEvent.click(screen.getByRole('button', { name }));
+    await settle();
+  }
+  expect(screen.getByText(/as the run had left them: rows.csv/)).toBeDefined();
+  expect(panel.calls.filter(([name]) => name === 'putFilesBack')).toEqual([
+    ['putFilesBack', 'kernel-1', 'run-1', 0],
+    ['putFilesBack', 'kernel-1', '', 0]
+  ]);
+});
+
+it('says why files are not put back', async () => {
+  const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, [turn({ blocks: [card()] })]));
+  panel.files = { ...panel.files, back: [{ path: 'rows.csv', was: 'changed', why: '' }] };
+  await new Stage(panel).show();
+  fireEvent.click(screen.getByRole('button', { name: /^Undo run/ }));
+  await settle();
+  panel.rest.putFilesBack = () => Promise.reject(new Error('The kernel is busy.'));
+  fireEvent.click(screen.getByRole('button', { name: 'Put back 1 file' }));
+  await settle();
+  expect(screen.getByText(/^Files stay as they are: /)).toBeDefined();
+});
+
 it.each([
   ['while a run goes on', { run: 'run-2' }, true],
   ['in a notebook that cannot be changed', {}, false]

@@ -4,6 +4,7 @@ import { Signal } from '@lumino/signaling';
 
 import type {
   BranchList,
+  ChangedFiles,
   ChatState,
   Mode,
   VariableSummary,
@@ -202,6 +203,8 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
+  /** What an undo finds of files. */
+  files: ChangedFiles = { back: [], stays: [], run_id: '', step: 0 };
   branchList: BranchList = { phase: 'over', prompt: '', branches: [] };
   models: readonly string[] = ['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder'];
   offers: ProviderList = {
@@ -305,6 +308,10 @@ export class FakePanel implements Panel {
       this.calls.push(['endPreview', id]);
       return this.answer(undefined);
     },
+    putFilesBack: (kernel, run, step) => {
+      this.calls.push(['putFilesBack', kernel, run, step]);
+      return this.answer({ ...this.files, run_id: run, step });
+    },
     forgetSnapshots: kernel => {
       this.calls.push(['forgetSnapshots', kernel]);
       return this.answer({ snapshots: [], held_bytes: 0 });
@@ -315,7 +322,9 @@ export class FakePanel implements Panel {
     },
     undoVariables: (kernel, run, step, restarted) => {
       this.calls.push(['undoVariables', kernel, run, step, ...(restarted ? ['restarted'] : [])]);
-      return restarted ? Promise.resolve() : this.answer(undefined);
+      const files = { ...this.files, run_id: run, step };
+      const done = { run, is_undone: run !== '', step, taken_at: 0, files };
+      return restarted ? Promise.resolve(done) : this.answer(done);
     },
     snapshots: (kernel, isMeasured) => {
       this.calls.push(['snapshots', kernel, isMeasured]);

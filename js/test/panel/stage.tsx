@@ -109,6 +109,7 @@ export const ACTIONS: TurnActions = {
   keptSteps: () => Promise.resolve([]),
   undoVariables: () => Promise.resolve({ kind: 'kept', why: '' }),
   restartTo: () => Promise.resolve(null),
+  putFilesBack: () => Promise.resolve({ kind: 'kept', why: '' }),
   retry: NOTHING,
   replace: NOTHING,
   branch: NOTHING,
