@@ -393,3 +393,37 @@ def test_the_folder_goes_with_the_kernel_and_after_a_kill_with_the_next(tmp_path
             assert wait_for(lambda: left not in folders())
             assert len(folders()) == 2
     assert wait_for(lambda: not folders()), "they go with their kernels"
+
+
+def test_what_a_program_left_alone_is_copied_once_a_run(place: Place) -> None:
+    fill(place.folder)
+    place.begin()
+    asked = "print(__import__('sys').modules['_cellwright_kept_files'].folder)"
+    store = Path(run(place.kernel, asked).text.strip())
+    place.cell("!true")
+    copies = sorted(path.name for path in store.iterdir())
+    assert len(copies) > 5
+    place.begin(2)
+    place.cell("!true")
+    assert sorted(path.name for path in store.iterdir()) == copies
+    place.begin(3)
+    place.cell("import os; os.chdir('deep'); os.system('echo x >> ../sales.csv'); os.chdir('..')")
+    assert sorted(path.name for path in store.iterdir()) == copies
+    assert place.ask("put_back", place.run_id)["back"] == {"sales.csv": "changed"}
+    assert (place.folder / "sales.csv").read_text() == "day,sum\n1,10\n2,20\n"
+    place.begin()
+    assert len(list(store.iterdir())) < len(copies), "no run needs them any more"
+
+
+def test_a_file_that_is_too_large_to_be_kept_on_the_way_back_stays(place: Place) -> None:
+    run_id = place.begin()
+    place.cell("f = open('huge.bin', 'w'); f.truncate(1_000_000_001); f.close()")
+    assert place.ask("put_back", run_id)["stays"] == {"huge.bin": "it is larger than 1,000 MB"}
+    assert (place.folder / "huge.bin").exists()
+    # A folder that the run made stays while somebody else's file is in it.
+    run_id = place.begin()
+    place.cell("import os; os.mkdir('made'); open('made/a', 'w').close()")
+    (place.folder / "made" / "mine").touch()
+    told = place.ask("put_back", run_id)
+    assert told == {"back": {"made/a": "made"}, "stays": {"made": "there are other files in it"}}
+    assert [path.name for path in (place.folder / "made").iterdir()] == ["mine"]

@@ -25,7 +25,7 @@ FILE_LIMIT = 2_000
 FILE_SECONDS = 0.002
 """So long the folders below are looked through, after the first, which is always seen whole."""
 PATIENT_SECONDS = 0.05
-"""The same before a program starts, which nobody hears change files."""
+"""The same where files are kept, and what is changed unheard has to be named."""
 CLOCK_STEP_NS = 10_000_000
 """File times lag behind the clock by up to this much."""
 CHANGED_LIMIT = 40
@@ -154,6 +154,9 @@ class State:
     def known_files(self, folder: str) -> _Files:
         """The files before a cell runs."""
         known, self.files = self.files, None
+        if kept_files.is_watching():
+            # What the person did since must not be taken for the cell's.
+            return _Files(folder, PATIENT_SECONDS)
         return known if known is not None and known.root == folder else _Files(folder)
 
 
@@ -171,8 +174,6 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
     if not STATE.hears_audit:
         STATE.hears_audit = True
         sys.addaudithook(_hear_audit)
-    if kept_files.is_watching():
-        STATE.files = None  # what the person made since must not be taken for the cell's
     cell = STATE.cell = _Cell(shell)
     cell.interrupts = InterruptWatch(is_nested=is_nested)
 
@@ -189,8 +190,7 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
     cell.figures.start()
     cell.interrupts.start()
     if cell.outer is None:
-        look = lambda: _Files(cell.cwd, PATIENT_SECONDS).found  # noqa: E731
-        kept_files.cell_begins(cell.cwd, cell.files.found, look)
+        kept_files.cell_begins(cell.cwd, cell.files.found)
 
 
 def _timed(cell: _Cell, ask: Any) -> Any:
@@ -420,7 +420,8 @@ def _scan(folder: str, root: str, folders: list[str], found: dict[str, tuple[int
 
 
 def _file_changes(cell: _Cell) -> list[dict[str, Any]]:
-    seen = STATE.files = _Files(cell.cwd)
+    seconds = PATIENT_SECONDS if kept_files.is_watching() else FILE_SECONDS
+    seen = STATE.files = _Files(cell.cwd, seconds)
     before, now = cell.files.found, seen.found
     is_complete = cell.files.is_complete and seen.is_complete
     rows = []

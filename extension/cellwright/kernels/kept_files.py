@@ -58,7 +58,7 @@ CELL_SECONDS = 0.5
 UNHEARD_FILE_BYTES = 10_000_000
 UNHEARD_BYTES = 50_000_000
 UNHEARD_COUNT = 1_000
-UNHEARD_SECONDS = 0.25
+UNHEARD_SECONDS = 0.4
 """Of the files that are copied because they may be changed by what is not heard."""
 UNHEARD_ENDS = (
     *(".arrow", ".db", ".duckdb", ".feather", ".gpkg", ".h5", ".hdf5", ".nc", ".orc", ".parquet"),
@@ -124,7 +124,7 @@ def _registry() -> Any:
         found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
         found.folder, found.lock, found.owner = "", None, 0
         found.run_id, found.step, found.cell = "", 0, None
-        found.spare = {}
+        found.spare, found.can_clone = {}, True
     return found
 
 
@@ -275,20 +275,17 @@ def _used_bytes() -> int:
 # A cell of the run.
 
 
-def cell_begins(
-    folder: str, files: Mapping[str, Any], list_files: Callable[[], Mapping[str, Any]]
-) -> None:
+def cell_begins(folder: str, files: Mapping[str, Any]) -> None:
     """From now on it is listened to what the cell does, where its run is watched.
 
     Args:
         folder: In which it works.
-        files: Time and size of the files below it, by their paths there, as far as they are known.
-        list_files: Looks for more.
+        files: Time and size of the files below it, by their paths there.
     """
     state = _registry()
     if state.run_id and state.cell is None and folder:
         with contextlib.suppress(OSError):
-            cell = _WatchedCell(state, folder, list_files)
+            cell = _WatchedCell(state, folder, files)
             cell.keep_unheard({k: v for k, v in files.items() if k.endswith(UNHEARD_ENDS)})
             state.cell = cell
 
@@ -325,23 +322,23 @@ class _FileBefore:
 class _WatchedCell:
     """The cell that runs, and the files it has named so far."""
 
-    def __init__(
-        self, state: Any, folder: str, list_files: Callable[[], Mapping[str, Any]]
-    ) -> None:
+    def __init__(self, state: Any, folder: str, files: Mapping[str, Any]) -> None:
         self.process_id = os.getpid()
         self._store = state.folder
         self._spare = state.spare
         """How a file was that did not change, and its copy."""
         self._root = os.path.realpath(folder)
-        self._list_files = list_files
+        self._files = files
         self._entries: dict[str, _FileBefore] = {}
-        self._passed_over: dict[str, str] = {}
-        """Files that may be changed unheard and that were not copied, and why."""
+        self._passed_over: dict[str, tuple[str, FileState]] = {}
+        """Files that may be changed unheard and that were not copied: why, and how they were."""
         self._is_program_expected = False
         self._seconds_left = CELL_SECONDS
         self._used_bytes = _used_bytes()
         self._busy: set[int] = set()
         """Threads in which we work: what they do now is not the cell's doing."""
+        self._numbers: list[str] = []
+        self._descriptors: Mapping[tuple[int, int], int] = {}
         self._real_folders: dict[str, str] = {}
         self._places: dict[str, str] = {}
         own = os.environ.get(NOTEBOOK_VARIABLE, "")
@@ -361,7 +358,7 @@ class _WatchedCell:
                 self._keep(path)
             if event in STARTING and not self._is_program_expected:
                 self._is_program_expected = True
-                self.keep_unheard(self._list_files())
+                self.keep_unheard(self._files)
         finally:
             self._busy.discard(thread)
 
@@ -402,7 +399,7 @@ class _WatchedCell:
             self._real_folders[folder] = os.path.realpath(folder)
         return os.path.join(self._real_folders[folder], name)
 
-    def _keep(self, path: str, own: Mapping[tuple[int, int], int] | None = None) -> None:
+    def _keep(self, path: str) -> None:
         """Copy a file, the first time that the cell names it."""
         if path in self._entries or len(self._entries) >= COUNT_LIMIT:
             return
@@ -416,7 +413,7 @@ class _WatchedCell:
         elif path in self._spare and self._spare[path][0] == was:
             entry.copy = self._spare.pop(path)[1]
         elif was is not None and "size" in was:
-            entry.copy, entry.why = self._copy(path, was["size"], own or _own_descriptors())
+            entry.copy, entry.why = self._copy(path, was["size"])
 
     def _place_of(self, path: str) -> str:
         """Whether a file is ``below`` the working folder or ``elsewhere``; empty: not ours."""
@@ -441,7 +438,7 @@ class _WatchedCell:
             looked = os.path.dirname(looked)
         return "below" if is_below else "elsewhere"
 
-    def _copy(self, path: str, size: int, own: Mapping[tuple[int, int], int]) -> tuple[str, str]:
+    def _copy(self, path: str, size: int) -> tuple[str, str]:
         """Name of the copy, or why there is none."""
         if size > FILE_BYTES:
             return "", TOO_LARGE.format(limit=FILE_BYTES / 1e6)
@@ -450,7 +447,7 @@ class _WatchedCell:
         name, began = os.urandom(8).hex(), time.monotonic()
         try:
             until = began + self._seconds_left
-            _copy_file(path, os.path.join(self._store, name), own, until)
+            _copy_file(path, os.path.join(self._store, name), self._own_descriptors(), until)
         except TimeoutError:
             return "", TOO_SLOW
         except OSError as error:
@@ -459,6 +456,13 @@ class _WatchedCell:
             self._seconds_left -= time.monotonic() - began
         self._used_bytes += size
         return name, ""
+
+    def _own_descriptors(self) -> Mapping[tuple[int, int], int]:
+        # What is opened under a number that was free meanwhile has been named, and is not copied.
+        numbers = os.listdir("/dev/fd")
+        if numbers != self._numbers:
+            self._numbers, self._descriptors = numbers, _own_descriptors()
+        return self._descriptors
 
     def _has_room(self, size: int) -> bool:
         if self._used_bytes + size > TOTAL_BYTES:
@@ -473,20 +477,21 @@ class _WatchedCell:
         Args:
             files: Time and size of each, by their paths in the folder.
         """
-        own = _own_descriptors()
         room, until = UNHEARD_BYTES, time.monotonic() + UNHEARD_SECONDS
         smallest_first = sorted(files.items(), key=lambda item: int(item[1][1]))
         for name, (_, size) in smallest_first[:UNHEARD_COUNT]:
-            path = os.path.join(self._root, name)
+            path, why = os.path.join(self._root, name), ""
             if name.endswith(NOTEBOOK):
-                self._passed_over[path] = OF_JUPYTER
+                why = OF_JUPYTER
             elif size > UNHEARD_FILE_BYTES:
-                self._passed_over[path] = TOO_LARGE.format(limit=UNHEARD_FILE_BYTES / 1e6)
+                why = TOO_LARGE.format(limit=UNHEARD_FILE_BYTES / 1e6)
             elif size > room or time.monotonic() > until:
-                self._passed_over[path] = TOO_SLOW
+                why = TOO_SLOW
+            if why:
+                self._passed_over[path] = (why, state_of(path))
             else:
                 room -= size
-                self._keep(path, own)
+                self._keep(path)
 
     def end(self, changes: Sequence[Mapping[str, Any]]) -> None:
         self._busy.add(threading.get_ident())
@@ -498,16 +503,25 @@ class _WatchedCell:
                     self._spare[path] = (entry.was, entry.copy)
                 continue
             lines.append(_line(path, entry.was, entry.copy, entry.why, left))
-        for change in changes:
-            path = os.path.join(self._root, change["path"])
-            if path in self._entries or not self._place_of(path):
-                continue
-            is_new, why = change["change"] == "created", self._passed_over.get(path, UNHEARD)
-            if path.endswith(NOTEBOOK):
-                is_new, why = False, OF_JUPYTER
-            was = None if is_new else UNKNOWN
-            lines.append(_line(path, was, "", "" if is_new else why, state_of(path)))
+        for path, change in self._unheard(changes).items():
+            is_new = change == "created" and not path.endswith(NOTEBOOK)
+            why = OF_JUPYTER if path.endswith(NOTEBOOK) else UNHEARD
+            why = "" if is_new else self._passed_over.get(path, (why, None))[0]
+            lines.append(_line(path, None if is_new else UNKNOWN, "", why, state_of(path)))
         _write(lines)
+
+    def _unheard(self, changes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+        """What happened to files that nothing was heard of, by their paths."""
+        found = {os.path.join(self._root, row["path"]): row["change"] for row in changes}
+        # The listing that is compared may not reach as far as the one of a program's start.
+        for path, (_, was) in self._passed_over.items():
+            if path not in found and state_of(path) != was:
+                found[path] = "modified"
+        return {
+            path: change
+            for path, change in found.items()
+            if path not in self._entries and self._place_of(path)
+        }
 
 
 def _line(path: str, was: FileState, copy: str, why: str, left: FileState) -> dict[str, Any]:
@@ -576,9 +590,12 @@ def _fill(
     target: int, path: str, own: Mapping[tuple[int, int], int], deadline: float | None
 ) -> None:
     with _reading(path, own) as source:
-        with contextlib.suppress(OSError):
-            fcntl.ioctl(target, CLONE, source)
-            return
+        if _registry().can_clone:
+            try:
+                fcntl.ioctl(target, CLONE, source)
+                return
+            except OSError:
+                _registry().can_clone = False  # most file systems cannot; to ask costs time
         for data in _chunks(source):
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError
@@ -607,6 +624,11 @@ def _reading(path: str, own_ones: Mapping[tuple[int, int], int]) -> Iterator[int
     """
     state = os.stat(path)
     own = own_ones.get((state.st_dev, state.st_ino))
+    if own is not None:
+        try:
+            own = own if os.path.samestat(state, os.fstat(own)) else None
+        except OSError:
+            own = None  # it was closed meanwhile
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC) if own is None else own
     try:
         yield descriptor
