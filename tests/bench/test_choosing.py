@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from scripted_model import ScriptedLM, says
@@ -12,13 +13,16 @@ from scripted_model import ScriptedLM, says
 from cellwright.bench.choosing import (
     INSTRUCTIONS,
     agree,
+    check_kernel,
     choose_attempt,
     describe_doubt,
 )
 from cellwright.bench.judge_check import ask_judge, keep_thumbs
 from cellwright.bench.scenes import JudgeReply
-from cellwright.errors import ChoiceError
+from cellwright.errors import ChoiceError, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, Score, trimmed
+from cellwright.kernels import CellRequest
+from cellwright.kernels.fresh import start_kernel
 from cellwright.record.choices import WAYS, Choice
 from cellwright.record.messages import Parameters, Usage
 from cellwright.record.run_record import choice_of, make_chosen
@@ -61,6 +65,10 @@ def vote(*answers: str) -> Choice:
         ("It is @mean[4]", "It is 4", False),
         ("Here:\n```python\nx = 1\n```", "I think:\n```\nx = 1\n```\nDone.", True),
         ("```python\nx = 1\n```", "```python\nx = 2\n```", False),
+        ("```python\nx=1  # one\n```", "```\nx = 1\n```", True),
+        ("```python\nx = 1\n```", "```python\nX = 1\n```", False),
+        ("```\n%cd ..\n```", "```\n%cd ..\n```", True),
+        ("```python\nx = 1\n```", "x = 1", False),
         ("North", "north ", True),
         ("-5", "5", False),
     ],
@@ -121,6 +129,30 @@ def test_what_was_chosen_before_is_no_check() -> None:
     once = make_chosen(vote("1", "1"))
     with pytest.raises(ChoiceError, match="no checks to choose by"):
         choose_attempt("check", [SampleRecord("a", scores=(once,)), tried()])
+
+
+@pytest.mark.kernel
+def test_a_check_sees_the_kernel_and_says_why_it_fails(tmp_path: Path) -> None:
+    checks = ("total == 3", "assert total > 5, 'too few'", "gone", "[n for n in iter(int, 1)]")
+    with start_kernel(tmp_path) as kernel:
+        for _ in kernel.execute(CellRequest("a", "total = 3"), Stop(), lambda output: output):
+            pass
+        found = check_kernel(kernel, checks, Stop(), 1.0)
+        with pytest.raises(SetupError, match="is no Python"):
+            check_kernel(kernel, ["total =="], Stop())
+    assert [(score.name, score.value) for score in found] == [
+        (checks[0], 1.0),
+        (checks[1], 0.0),
+        (checks[2], 0.0),
+        (checks[3], None),
+    ]
+    assert [score.explanation for score in found[:3]] == [
+        "",
+        "too few",
+        "NameError: name 'gone' is not defined",
+    ]
+    assert "the check ended with 'timeout'" in found[3].error
+    assert found[0].expected == "total == 3", "the evaluated notebook makes it again"
 
 
 class Judge:

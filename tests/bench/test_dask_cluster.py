@@ -15,7 +15,8 @@ import pytest
 from fake_service import MODEL, FakeService, Request, Wire, text
 from scripted_model import ScriptedLM
 
-from cellwright.bench.agents import model_agent, open_agent
+from cellwright.bench.agents import ScriptedPlan, model_agent, open_agent, scripted_agent
+from cellwright.bench.best_of import make_best_of
 from cellwright.bench.checks import Variable
 from cellwright.bench.environments import InterpreterChoice
 from cellwright.bench.judge_check import Judge
@@ -29,6 +30,7 @@ from cellwright.bench.runner import (
     Parcel,
     Runner,
     RunnerOptions,
+    SessionMemory,
     pack,
     pending,
     unpacked,
@@ -101,6 +103,27 @@ def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -
     files = ResultFiles(tmp_path, "oracle", "far")
     assert len(list(read_lines(files.runs))) == 12
     assert {sample.task.index for sample in files.samples()} == set(range(12))
+
+
+@pytest.mark.kernel
+def test_several_attempts_at_a_sample_run_on_the_cluster_and_one_is_chosen_here(
+    workers: Any, tmp_path: Path
+) -> None:
+    answers = ["x = 0", "x = 7", "x = 8"]
+    agent = scripted_agent("mixed", lambda item, number: ScriptedPlan((answers[number - 1],)))
+    suite = suite_of(tmp_path, 2)
+    cluster = Cluster(workers.scheduler_address)
+    try:
+        jobs = [Job(suite, item, agent) for item in suite.items]
+        best_of = make_best_of(3, "check", SessionMemory())
+        runner = Runner(tmp_path, cluster.executor(run_parcel, EQUIPMENT), best_of=best_of)
+        ended = runner.run(jobs)
+    finally:
+        cluster.close()
+    assert (ended.done, ended.passed, ended.failures) == (2, 2, 0)
+    files = ResultFiles(tmp_path, "mixed", "far")
+    assert [sample.task.attempt for sample in files.samples()] == [2, 2]
+    assert len(list(read_lines(files.attempts))) == 6
 
 
 @pytest.mark.kernel

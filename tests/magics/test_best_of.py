@@ -6,10 +6,11 @@ import itertools
 import json
 import re
 import threading
+import time
 
 import pytest
-from fake_service import MODEL, Answer, Request, Wire, text, tool_call
-from magics.live_kernel import LiveKernel
+from fake_service import MODEL, Answer, Request, Wire, after, error, text, tool_call
+from magics.live_kernel import LiveKernel, Message
 
 from cellwright.exports.sampling import sample_of
 from cellwright.record.choices import Choice
@@ -114,7 +115,8 @@ def test_a_judge_chooses_in_a_run_of_its_own_that_is_paid_for(fresh: LiveKernel)
     database.close()
     assert (judged.lane, judged.tools, judged.calls) == ("judge", (), ())
     assert judged.usage == choice.judge_usage
-    assert record.run_id != judged.run_id
+    assert fresh.last_run.run_id != judged.run_id, "nobody means a judge's run as the last one"
+    assert record.run_id in {attempt.run_id for attempt in choice.attempts}
 
 
 @pytest.mark.parametrize(
@@ -135,18 +137,29 @@ def test_where_nothing_is_chosen_the_attempts_stay_open(
     assert "Branch 2 was kept" in kept.displays[-1]["text/plain"]
 
 
-def test_a_judge_that_names_none_is_told_of_and_nothing_else_is_tried(fresh: LiveKernel) -> None:
+@pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        (text('{"best": 3, "reason": "?"}'), "The judge chose 3, which is no attempt from 1 to 2"),
+        (error(404, "no such model"), "The judge's run ended as 'task error': "),
+    ],
+)
+def test_a_judge_that_fails_is_told_of_and_nothing_else_is_tried(
+    judge: Answer, why: str, fresh: LiveKernel
+) -> None:
     fresh.run("rows = []")
     model = finding(1, 1)
 
     def answer(request: Request) -> Wire:
         if "You choose the best" in str(request.messages[0]["content"]):
-            return text('{"best": 3, "reason": "?"}')(request)
+            return judge(request)
         return model(request)
 
     shown = fresh.run("%agent --best-of 2 --choose judge --mode auto Count", answer)
-    assert "The judge chose 3, which is no attempt from 1 to 2" in str(shown.messages)
-    assert len(fresh.service.requests) == 5, "two for each attempt, one for the judge"
+    assert why in str(shown.messages)
+    assert "The branches stay open" in str(shown.messages)
+    judged = [each for each in fresh.service.requests if "You choose the best" in str(each.body)]
+    assert (len(fresh.service.requests), len(judged)) == (5, 1), "two for each attempt"
     assert fresh.value("rows") == "[]"
     assert fresh.run("%agent branch drop").results[0].startswith("The branches are gone")
 
@@ -163,3 +176,24 @@ def test_what_cannot_be_chosen_is_refused_before_a_model_is_asked(fresh: LiveKer
         shown = fresh.run(f"%agent --mode auto {line}")
         assert why in str(shown.of("error") or shown.stderr), line
     assert fresh.service.requests == []
+
+
+def test_attempts_that_are_interrupted_are_not_chosen_from(fresh: LiveKernel) -> None:
+    fresh.run("rows = []")
+    pressed: list[float] = []
+
+    def press(message: Message) -> None:
+        if "asks the model" in str(message["content"]) and not pressed:
+            pressed.append(time.monotonic())
+            time.sleep(0.5)  # the other attempt asks by then, too
+            fresh.manager.interrupt_kernel()
+
+    shown = fresh.run(
+        "%agent --best-of 2 --mode auto Count",
+        lambda request: after(text("1"), 20.0)(request),
+        watch=press,
+    )
+    assert time.monotonic() - pressed[0] < 15
+    assert shown.results[0].count("cancelled") == 2
+    assert "chosen" not in str(shown.messages)
+    assert fresh.run("%agent branch drop").results[0].startswith("The branches are gone")

@@ -9,6 +9,7 @@ is part of the judge's prompt, which it may try to talk into choosing it.
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +27,9 @@ from cellwright.errors import ChoiceError, SetupError
 from cellwright.exports.notebook import assertion_cell
 from cellwright.exports.sample import SampleRecord
 from cellwright.kernels import CellRequest, GoingCell, Kernel
-from cellwright.record.choices import AttemptSummary, Choice, ChoiceWay
+from cellwright.record.choices import JUDGE_LANE, AttemptSummary, Choice, ChoiceWay
 from cellwright.record.messages import Parameters, Usage
+from cellwright.record.outputs import Execution
 from cellwright.record.run_record import Score, list_checks, sum_points
 from cellwright.record.values import from_dict
 from cellwright.session.composer import RunEnvironment, start_run
@@ -150,42 +152,43 @@ def _choose_by_checks(
     return Choice(best.number, "check", reason, tuple(summaries))
 
 
-def check_kernel(kernel: Kernel, checks: Sequence[str], stop: Stop) -> tuple[Score, ...]:
+def check_kernel(
+    kernel: Kernel, checks: Sequence[str], stop: Stop, timeout_seconds: float = CHECK_SECONDS
+) -> tuple[Score, ...]:
     """What is true in a kernel, as scores; the checks run there and see its variables.
 
     Args:
         kernel: Free.
         checks: Expressions that should be true, or assertions.
         stop: Ends it.
+        timeout_seconds: For each.
 
     Raises:
         SetupError: A check is no Python.
         KernelError: The kernel is gone or does not answer.
         RunCancelled: ``stop`` was set.
     """
-    codes = [write_assertion(check) for check in checks]
-    return tuple(
-        _check(kernel, f"check-{number}", check, code, stop)
-        for number, (check, code) in enumerate(zip(checks, codes, strict=True), start=1)
-    )
+    scores = []
+    for number, (check, code) in enumerate([(each, write_assertion(each)) for each in checks], 1):
+        request = CellRequest(f"check-{number}", code, timeout_seconds)
+        cell = GoingCell(kernel, request, stop, lambda output: output)
+        cell.wait(stop)
+        scores.append(assertion_cell(_score(check, cell.execution()), code))
+    return tuple(scores)
 
 
-def _check(kernel: Kernel, name: str, check: str, code: str, stop: Stop) -> Score:
-    cell = GoingCell(kernel, CellRequest(name, code, CHECK_SECONDS), stop, lambda output: output)
-    cell.wait(stop)
-    ended = cell.execution()
+def _score(check: str, ended: Execution) -> Score:
     named = " ".join(check.split())
     if ended.status == "ok":
-        score = Score(named, 1.0, passed=True)
-    elif ended.error is None:  # it took too long
-        score = Score(named, None, passed=False, error=f"the check ended with {ended.status!r}")
-    elif ended.error.ename == "AssertionError":
+        return Score(named, 1.0, passed=True)
+    if ended.error is None or ended.status == "timeout":
+        why = f"the check ended with {ended.status!r}"
+        return Score(named, None, passed=False, error=why)
+    if ended.error.ename == "AssertionError":
         why = ended.error.evalue or f"it does not hold: {named}"
-        score = Score(named, 0.0, passed=False, explanation=why)
     else:  # such as a variable that the attempt did not make
         why = f"{ended.error.ename}: {ended.error.evalue}"
-        score = Score(named, 0.0, passed=False, explanation=why)
-    return assertion_cell(score, code)
+    return Score(named, 0.0, passed=False, explanation=why)
 
 
 # By vote: what most attempts say.
@@ -194,21 +197,32 @@ def _check(kernel: Kernel, name: str, check: str, code: str, stop: Stop) -> Scor
 def agree(first: str, second: str) -> bool:
     """Whether two answers say the same.
 
-    Of answers with ``@name[value]`` these count, of those with a block of code the last one, of
-    others all words. Capitals, blanks and punctuation do not; numbers may differ as in a check of
-    an answer.
+    Of answers with ``@name[value]`` these count, of those with a block of code the last one without
+    its layout, of others all words. Capitals, blanks and punctuation of words do not; numbers may
+    differ as in a check of an answer.
     """
-    one, other = _said(first), _said(second)
-    return len(one) == len(other) and all(map(_is_same, one, other))
+    answers = (first, second)
+    has_code = [bool(FENCE.search(each)) and not NAMED.search(each) for each in answers]
+    if any(has_code):
+        one, other = (_code_key(code_in(each)) for each in answers)
+        return all(has_code) and one == other
+    said, also = _said(first), _said(second)
+    return len(said) == len(also) and all(map(_is_same, said, also))
 
 
 def _said(answer: str) -> list[str]:
     """What of an answer is compared, piece by piece."""
     if named := dict(NAMED.findall(answer)):
         return [piece for name, value in sorted(named.items()) for piece in (name, value.strip())]
-    if FENCE.search(answer):
-        return [code_in(answer).strip()]
     return TOKEN.findall(answer)
+
+
+def _code_key(code: str) -> str:
+    """Code without its layout and comments; as it stands where it is no Python."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except (SyntaxError, ValueError):
+        return code.strip()
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -301,7 +315,7 @@ def judge_in_runs(
     """
     apart = replace(
         place,
-        lane="judge",
+        lane=JUDGE_LANE,
         approver=None,
         notebook=None,
         listener=None,

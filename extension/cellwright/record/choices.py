@@ -10,6 +10,8 @@ from cellwright.record.messages import Usage
 
 ChoiceWay = Literal["check", "judge", "vote"]
 """By its checks, by a model, or by what most attempts say."""
+JUDGE_LANE = "judge"
+"""Of runs in which a model chose; nobody means one of them as the last run."""
 WAYS: tuple[ChoiceWay, ...] = get_args(ChoiceWay)
 
 

@@ -56,7 +56,7 @@ class RunStarted:
     prompt: str
     lane: str
     """Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``, or in
-    a copy of the live kernel: ``branch``."""
+    a copy of the live kernel: ``branch``; ``judge`` runs none and chooses one of those."""
     mode: str
     """``plan``, ``ask``, ``edits`` or ``auto``."""
     parameters: Parameters

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 from cellwright.errors import SetupError, StoreError
 from cellwright.record.attachments import stored_hashes
+from cellwright.record.choices import JUDGE_LANE
 from cellwright.record.events import (
     COMPACT_PROMPT,
     SUMMARY_PROMPT,
@@ -601,11 +602,15 @@ class RunStore:
             SetupError: There is none, or there are several.
         """
         # Two runs may start within one second, so ids alone do not say which is the newest.
-        rows = self._database.read("SELECT run_id, started_at, prompt FROM runs")
+        rows = self._database.read("SELECT run_id, started_at, prompt, lane FROM runs")
         # Nobody means a run that only shortened a chat as the last one: there is nothing in it.
+        # Nor one that judged: it is about others.
         places = {
-            str(run_id): (prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT), float(moment))
-            for run_id, moment, prompt in rows
+            str(run_id): (
+                prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT) and lane != JUDGE_LANE,
+                float(moment),
+            )
+            for run_id, moment, prompt, lane in rows
         }
         known = sorted(places, key=lambda run_id: (*places[run_id], run_id), reverse=True)
         if not known:

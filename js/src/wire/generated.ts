@@ -1414,7 +1414,7 @@ export interface components {
       readonly prompt: string;
       /**
        * @description Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``, or in
-       *     a copy of the live kernel: ``branch``.
+       *     a copy of the live kernel: ``branch``; ``judge`` runs none and chooses one of those.
        */
       readonly lane: string;
       /** @description ``plan``, ``ask``, ``edits`` or ``auto``. */
