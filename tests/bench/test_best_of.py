@@ -39,6 +39,7 @@ from cellwright.bench.scenes import JudgeReply
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.summary import summary_of
 from cellwright.errors import LMRateLimitError, LMTimeoutError, RunCancelled
+from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.record.messages import Usage
 from cellwright.record.run_record import choice_of
@@ -262,6 +263,15 @@ def test_a_leaderboard_says_that_checks_chose(tmp_path: Path) -> None:
     assert "best of 3 by check (the samples&#x27; own checks chose" in page
 
 
+def test_an_evaluated_notebook_says_why_and_makes_no_check_of_it(tmp_path: Path) -> None:
+    Runner(tmp_path, done, QUICK, best_of=by("check")).run(jobs(1))
+    (sample,) = read(tmp_path).samples()
+    cells = sample_notebook(sample)["cells"]
+    assert "chosen by check" in next(c["source"] for c in cells if "## Checks" in c["source"])
+    checks = [c["metadata"]["cellwright"].get("score") for c in cells]
+    assert [name for name in checks if name] == ["check"]
+
+
 def test_an_attempt_travels_with_its_number(tmp_path: Path) -> None:
     seen: list[int] = []
 
@@ -332,6 +342,8 @@ def test_a_benchmark_that_is_killed_goes_on_with_the_attempts_it_has(shell: Shel
         "q1": 2,
         "q2": 1,
     }
+    board = shell.run("bench", "leaderboard", "out")
+    assert "best of 4 by check (the samples' own checks chose" in board.out
     again = shell.run("bench", "rescore", "out", "--json").document
     assert again["agents"][0]["best_of"]["count"] == 4
     assert again["passed"] == 2

@@ -326,7 +326,8 @@ def write_leaderboard(invocation: Invocation) -> int:
         for place, entry in enumerate(board.entries, start=1)
     ]
     document = {"path": str(target), "suites": [board.document() for board in boards]}
-    shown = f"{table(STANDINGS, rows)}\n{target}"
+    notes = [f"{e.name}: {e.note}" for board in boards for e in board.entries if e.note]
+    shown = "\n".join([table(STANDINGS, rows), *notes, str(target)])
     invocation.console.result(document, shown)
     return COMPLETED
 

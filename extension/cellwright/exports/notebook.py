@@ -27,7 +27,7 @@ from cellwright.exports.sample import SampleRecord, Score, sum_points, trimmed
 from cellwright.exports.sampling import run_of
 from cellwright.exports.timeline import Item, Ran, TimelineMessage, Wrote, reply_of_calls, timeline
 from cellwright.record.outputs import Output, to_nbformat
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RunRecord, list_checks
 from cellwright.record.values import safe_json, to_dict
 from cellwright.text.cleaning import plain_text, safe_markdown
 
@@ -97,7 +97,7 @@ def sample_notebook(sample: SampleRecord, material: RunMaterial | None = None) -
     ran = _markdown("## What was run", names.take("run"), "heading")
     head = [*_summary_cells(sample), asked, ran, *_plot_cell(sample)]
     steps = _without_our_magics(document["cells"][1:])
-    if is_python and sample.scores:
+    if is_python and list_checks(sample.scores):
         steps = _graded(sample, steps, _grading_cell(material.program, names), names)
     if is_python and (material.contents or material.elsewhere):
         # The folder is made before the set-up, by what the first cell brings.
@@ -245,7 +245,7 @@ def _files_cell(files: RunMaterial, names: _Names) -> dict[str, Any]:
 
 
 def _check_cells(sample: SampleRecord, names: _Names) -> Iterator[dict[str, Any]]:
-    for score in sample.scores:
+    for score in list_checks(sample.scores):
         found = "" if score.value is None else f"{score.value:g}"
         code = score.code
         if not code and score.value is not None:
@@ -305,7 +305,7 @@ def _grade_cell(sample: SampleRecord, names: _Names) -> dict[str, Any]:
 def _summary_cells(sample: SampleRecord) -> Iterator[dict[str, Any]]:
     facts = {
         "Status": sample.status,
-        "Score": str(sum_points(sample.scores)) if sample.scores else "not scored",
+        "Score": str(sum_points(sample.scores)) if list_checks(sample.scores) else "not scored",
         "Time": f"{sample.time.seconds:.1f} s",
         "Tokens": f"{_tokens(sample):,}",
         "Cost": "not known" if sample.cost_dollars is None else f"${sample.cost_dollars:.4f}",
