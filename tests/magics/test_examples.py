@@ -167,3 +167,7 @@ def test_of_three_branches_one_is_kept_and_gone_back_from(tmp_path: Path) -> Non
     assert shown.after("revenue.tolist()") == "[245.0, 240.0] 1\n"
     assert "before run" in shown.after("%agent undo")
     assert again == "False 4\n"
+    assert "chosen by check: 1 of 1 points (100%); 3 of 3 attempts pass." in shown.after(
+        "--best-of"
+    )
+    assert shown.after("revenue.max()") == "245.0 9\n"
