@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -118,8 +122,9 @@ CARRIED = (
     ),
     Library(
         "requests, a session that is idle",
-        "import requests; session = requests.Session(); session.get(web)",
-        "session.get(web).text == 'hello'",
+        "import requests; session = requests.Session()\n"
+        "session.get(web), session.get(secure, verify=certificate)",
+        "session.get(web).text == session.get(secure, verify=certificate).text == 'hello'",
         "requests",
     ),
     Library(
@@ -305,15 +310,36 @@ def kernel(tmp_path: Path) -> Iterator[SnapshotKernel]:
     started.close()
 
 
-@pytest.fixture
-def web() -> Iterator[str]:
+@contextmanager
+def serve(tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address of a server."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Greeting) as server:
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Code that names two servers, the second of which speaks TLS where there is ``openssl``."""
+    program, folder = shutil.which("openssl"), tmp_path_factory.mktemp("tls")
+    if program is None:
+        with serve() as plain:
+            yield f"web = secure = {plain!r}; certificate = True"
+        return
+    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    command = [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=here"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serve() as plain, serve(context) as secure:
+        yield f"web, secure, certificate = {plain!r}, {secure!r}, {certificate!r}"
 
 
 @pytest.fixture
@@ -334,10 +360,12 @@ def test_what_is_carried_works_after_going_back(
     kernel: SnapshotKernel, web: str, postgres: str
 ) -> None:
     there = [library for library in CARRIED if library.is_there]
-    kernel.run(f"web, postgres = {web!r}, {postgres!r}")
+    kernel.run(f"{web}; postgres = {postgres!r}")
     for library in there:
         kernel.run(library.setup)
     before = kernel.take()
+    for library in there:
+        kernel.run(f"bool({library.works})")
     kernel.run(
         "for name in [*globals()]:\n"
         f"    if name[:1] != '_' and name not in {LEFT_ALONE}: globals()[name] = None"

@@ -557,6 +557,19 @@ def _restore_process(carried: Carried) -> None:
     _thread_values().update(carried.thread_values)
     _forget_loky()
     _adopt_connections(carried.thread_id)
+    # What was sent since has moved their keys on: to send more would be refused, and gives away
+    # what was sent. Who keeps them in a pool sees that they are closed, and connects anew.
+    sever((), _encrypted_connections())
+
+
+def _encrypted_connections() -> list[int]:
+    ssl = sys.modules.get("ssl")
+    if ssl is None:
+        return []
+    import gc
+
+    found = [thing for thing in gc.get_objects() if issubclass(type(thing), ssl.SSLSocket)]
+    return [line.fileno() for line in found if line.fileno() >= 0]
 
 
 def _adopt_connections(thread_id: int) -> None:
