@@ -79,9 +79,15 @@ def test_three_ways_are_compared_and_the_one_that_is_kept_is_the_kernel(
     panel.start("values = [1, 2, 3]", "print(scaled, values)")
     panel.lab.run_cell(0)
     panel.prompt.fill(PROMPT)
-    panel.button("More ways to send").click()
+    names = {
+        "models": ["scripted", "small", "a-model-with-quite-a-long-name/of-somebody-2026-11-27"]
+    }
+    panel.lab.page.route("**/cellwright/v1/models*", lambda route: route.fulfill(json=names))
+    panel.button("Try several ways").click()
+    panel.root.get_by_role("checkbox", name="small").check()
     look(panel, "menu")
-    panel.root.get_by_role("menuitem", name="Try 3 ways").click()
+    panel.root.get_by_role("checkbox", name="small").uncheck()
+    panel.button("Try 3 ways").click()
     ways = panel.root.get_by_role("region", name="Ways to choose from")
     ways.wait_for()
     panel.root.screenshot(path=SCREENSHOTS / "ways-working.png")

@@ -254,8 +254,12 @@ export class ChatModel implements IDisposable {
     void this._send(request, draft, options);
   }
 
-  /** Try a prompt in several ways side by side; the state tells when they are there. */
-  async tryWays(draft: Draft, count: number): Promise<void> {
+  /**
+   * Try a prompt in several ways side by side; the state tells when they are there.
+   *
+   * @param models Who answers, in turn; empty: the model of the prompt.
+   */
+  async tryWays(draft: Draft, count: number, models: readonly string[] = []): Promise<void> {
     const { branch, notebookAt } = this._options;
     const { assistant } = this.composer;
     this._problem = null;
@@ -269,7 +273,8 @@ export class ChatModel implements IDisposable {
         model: draft.model,
         context: draft.context,
         assistant,
-        count
+        count,
+        models
       });
     } catch (error) {
       this._problem = problemOf(error);

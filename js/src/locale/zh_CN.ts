@@ -647,7 +647,9 @@ export const CHINESE: Readonly<Record<string, string>> = {
   '%1 cell': '%1 个单元格',
   '%1 tokens': '%1 个 token',
   'That could not be done.': '未能完成。',
-  'More ways to send': '更多发送方式',
+  'Try several ways': '尝试多种做法',
+  'How many ways': '做法数量',
+  'Models, in turn (none: %1)': '模型，依次使用；不选则全部使用 %1',
   'Try %1 way': '尝试 %1 种做法',
   'Side by side in copies of your kernel; keep one. Files and network are the same for all.':
     '在内核的副本中并行进行，保留其一。文件和网络为所有副本共用。',

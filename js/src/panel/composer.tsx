@@ -3,7 +3,6 @@ import * as React from 'react';
 import type { Choices } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
-import { Menu } from '../ui/menu';
 import { FileChooser } from '../ui/uploads';
 import type { Uploads } from '../ui/uploads';
 import { modeWords, stopWords } from '../ui/words';
@@ -18,9 +17,7 @@ import { EditPrompt } from './prompt';
 import { actionOfKey, type KeyPress, PromptField } from './prompt_field';
 import { NoteAnnouncer, useWaitingNotes, WaitingNotesList } from './waiting_notes';
 import { areTried } from './ways';
-
-/** So many ways are tried at once. */
-const WAYS = 3;
+import { type WantedWays, WaysPicker } from './ways_picker';
 
 interface QueueProps {
   readonly chat: Chat;
@@ -169,6 +166,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
   const [addedCount, setAddedCount] = React.useState(0);
 
   const mode = panel.modeOf(chat);
+  const model = chosenModel === '' ? (service?.model ?? '') : chosenModel;
   const isRunning = state.run !== '' || areTried(state);
   const isOpen = state.branches !== '';
   const isReady = link === 'open' && uploads.uploading.length === 0;
@@ -181,10 +179,10 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
       onSent();
     }
   };
-  const tryWays = (): void => {
+  const tryWays = ({ count, models }: WantedWays): void => {
     notes.clearProblem();
     offers.end();
-    void chat.tryWays({ text: text.trim(), context, mode, model: chosenModel }, WAYS);
+    void chat.tryWays({ text: text.trim(), context, mode, model: chosenModel }, count, models);
     onSent();
     field.current?.focus();
   };
@@ -271,7 +269,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           />
           <AssistantPicker panel={panel} chat={chat} />
           <ModelPicker
-            model={chosenModel === '' ? (service?.model ?? '') : chosenModel}
+            model={model}
             isFree={(service?.models_allowed.length ?? 0) === 0}
             load={loadModels}
             onChoose={name => {
@@ -285,6 +283,8 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
             state={state}
             hasText={text.trim() !== ''}
             isReady={isReady}
+            model={model}
+            loadModels={loadModels}
             onSend={() => {
               send(false);
               field.current?.focus();
@@ -306,13 +306,16 @@ interface SendButtonsProps {
   readonly hasText: boolean;
   readonly isReady: boolean;
   readonly onSend: () => void;
-  readonly onTryWays: () => void;
+  /** The model that is chosen, or the usual one. */
+  readonly model: string;
+  readonly loadModels: () => Promise<readonly string[]>;
+  readonly onTryWays: (wanted: WantedWays) => void;
   readonly onStop: () => void;
 }
 
 /** What can be done with what is written, and Stop while anything works. */
 function SendButtons(props: SendButtonsProps) {
-  const { state, hasText, isReady, onSend, onTryWays, onStop } = props;
+  const { state, hasText, isReady, model, loadModels, onSend, onTryWays, onStop } = props;
   const trans = useTrans();
   const isTrying = areTried(state);
   const isRunning = state.run !== '' || isTrying;
@@ -321,7 +324,7 @@ function SendButtons(props: SendButtonsProps) {
   return (
     <>
       {!isRunning && state.notebook_path !== '' && (
-        <SendMenu isDisabled={!canSend} onTryWays={onTryWays} />
+        <WaysPicker model={model} canSend={canSend} load={loadModels} onTry={onTryWays} />
       )}
       {(!isRunning || (hasText && !isTrying)) && (
         <IconButton
@@ -341,38 +344,6 @@ function SendButtons(props: SendButtonsProps) {
         />
       )}
     </>
-  );
-}
-
-interface SendMenuProps {
-  readonly isDisabled: boolean;
-  readonly onTryWays: () => void;
-}
-
-/** Other ways to send what is written. */
-function SendMenu({ isDisabled, onTryWays }: SendMenuProps) {
-  const trans = useTrans();
-  return (
-    <Menu
-      label={trans.__('More ways to send')}
-      className="cw-icon-button"
-      side="above"
-      end
-      entries={[
-        {
-          key: 'ways',
-          icon: 'branch',
-          label: trans._n('Try %1 way', 'Try %1 ways', WAYS),
-          description: trans.__(
-            'Side by side in copies of your kernel; keep one. Files and network are the same for all.'
-          ),
-          isDisabled,
-          onChoose: onTryWays
-        }
-      ]}
-    >
-      <Icon name="more" />
-    </Menu>
   );
 }
 

@@ -188,7 +188,8 @@ export function useActiveOption(
   return { active, setActive, onKeyDown };
 }
 
-function useNames(load: ModelPickerProps['load']) {
+/** The models of a service, asked for once. */
+export function useNames(load: ModelPickerProps['load']) {
   const [names, setNames] = React.useState<readonly string[] | null>(null);
   React.useEffect(() => {
     let isOver = false;

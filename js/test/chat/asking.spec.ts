@@ -75,7 +75,7 @@ describe('asking', () => {
     const chat = await page.open('c1');
     server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
     chat.composer.setText('Plot it');
-    await chat.tryWays(DRAFT, 3);
+    await chat.tryWays(DRAFT, 3, ['small', 'large']);
     expect(page.tried).toEqual([
       {
         id: 'c1',
@@ -85,7 +85,8 @@ describe('asking', () => {
         model: '',
         context: DRAFT.context,
         assistant: '',
-        count: 3
+        count: 3,
+        models: ['small', 'large']
       }
     ]);
     expect(chat.composer.text).toBe('');

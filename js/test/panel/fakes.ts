@@ -121,8 +121,8 @@ export class FakeChat implements Chat {
     this.calls.push(['ask', draft, options]);
     this.composer.clear();
   }
-  tryWays(draft: Draft, count: number): Promise<void> {
-    this.calls.push(['tryWays', draft, count]);
+  tryWays(draft: Draft, count: number, models: readonly string[] = []): Promise<void> {
+    this.calls.push(['tryWays', draft, count, models]);
     this.composer.clear();
     return Promise.resolve();
   }

@@ -105,15 +105,49 @@ it('looks again while they work, and can be stopped', async () => {
   expect(panel.chat.calls).toContainEqual(['stop']);
 });
 
+it('asks how many ways and which models, in turn', async () => {
+  const { panel } = await open({ phase: '', prompt: '', branches: [] });
+  panel.models = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+  const opener = screen.getByRole('button', { name: 'Try several ways' });
+  fireEvent.click(opener);
+  const count = screen.getByRole<HTMLSelectElement>('combobox', { name: 'How many ways' });
+  expect([document.activeElement, count.value]).toEqual([count, '3']);
+  const boxes = await screen.findAllByRole<HTMLInputElement>('checkbox');
+  const submit = () => screen.getByRole<HTMLButtonElement>('button', { name: /^Try \d ways/ });
+  expect([submit().disabled, boxes.length]).toEqual([true, 9]); // nothing is written
+  fireEvent.keyDown(count, { key: 'Escape' });
+  expect(screen.queryByRole('combobox', { name: 'How many ways' })).toBeNull();
+  expect(document.activeElement).toBe(opener);
+
+  act(() => {
+    panel.chat.composer.setText('add them up');
+  });
+  fireEvent.click(opener);
+  const field = () => screen.getByRole<HTMLSelectElement>('combobox', { name: 'How many ways' });
+  fireEvent.change(field(), { target: { value: '2' } });
+  for (const name of ['a', 'c', 'd']) {
+    fireEvent.click(await screen.findByRole('checkbox', { name }));
+  }
+  expect([field().value, submit().textContent]).toEqual(['3', 'Try 3 ways']);
+  fireEvent.click(screen.getByRole('checkbox', { name: 'c' }));
+  for (const name of ['b', 'e', 'f', 'g', 'h', 'i']) {
+    fireEvent.click(screen.getByRole('checkbox', { name }));
+  }
+  expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'c' }).disabled).toBe(true);
+  fireEvent.click(submit());
+  const [name, , ...wanted] = panel.chat.calls.at(-1) ?? [];
+  expect([name, ...wanted]).toEqual(['tryWays', 8, ['a', 'd', 'b', 'e', 'f', 'g', 'h', 'i']]);
+});
+
 it('tries what is written in three ways, and nothing else until one is kept', async () => {
   const { panel } = await open({ phase: '', prompt: '', branches: [] });
   act(() => {
     panel.chat.composer.setText('add them up');
   });
-  fireEvent.click(screen.getByRole('button', { name: 'More ways to send' }));
-  fireEvent.click(screen.getByRole('menuitem', { name: /^Try 3 ways/ }));
-  const [name, draft, count] = panel.chat.calls.at(-1) ?? [];
-  expect([name, count]).toEqual(['tryWays', 3]);
+  fireEvent.click(screen.getByRole('button', { name: 'Try several ways' }));
+  fireEvent.click(screen.getByRole('button', { name: 'Try 3 ways' }));
+  const [name, draft, count, models] = panel.chat.calls.at(-1) ?? [];
+  expect([name, count, models]).toEqual(['tryWays', 3, []]);
   expect(draft).toMatchObject({ text: 'add them up' });
   act(() => {
     panel.chat.composer.setText('and then?');
