@@ -190,7 +190,7 @@ OPERATIONS: Mapping[str, Operation] = {
         types.OneVariable, refusals=(400, 404, 409)
     ),
     "POST kernels/{kernel_id}/files": Operation(
-        ChangedFiles, body=types.WantedUndo, refusals=(400, 404, 409, 413)
+        ChangedFiles, body=types.WantedFiles, refusals=(400, 404, 409, 413)
     ),
     "POST kernels/{kernel_id}/undo": Operation(
         types.UndoneRun, body=types.WantedUndo, refusals=(400, 404, 409, 413)

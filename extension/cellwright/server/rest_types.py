@@ -178,13 +178,19 @@ class OneVariable:
 
 
 @dataclass(frozen=True)
-class WantedUndo:
-    """A run that is to be undone in a kernel."""
+class WantedFiles:
+    """A run whose files are to be as before it."""
 
     run: str = ""
     """Empty: the last undo is to be undone."""
     step: int = 0
     """From which of the run's cells on, counted from 1; 0: all of the run."""
+
+
+@dataclass(frozen=True)
+class WantedUndo(WantedFiles):
+    """A run that is to be undone in a kernel."""
+
     restarted: bool = False
     """The kernel was restarted and is there already: what ran before has run again."""
 

@@ -88,7 +88,7 @@ def preview(call: ToolStarted, ask: AskSnapshots, stop: Stop) -> Preview:
         copy.close(now=True)
     files = tuple(FileChange(**file) for file in found["files"])
     return Preview(
-        tuple(map(_shown, fold(messages))),
+        tuple(map(show_output, fold(messages))),
         replace(execution, files=files),
         tuple(found["addresses"]),
     )
@@ -103,7 +103,8 @@ def _run_to_end(running: Generator[CellOutput, None, Execution]) -> Execution:
             return execution
 
 
-def _shown(output: Output) -> PreviewOutput:
+def show_output(output: Output) -> PreviewOutput:
+    """An output as a preview shows it: text, shortened, or a picture."""
     if isinstance(output, StreamOutput):
         text = output.text
     elif isinstance(output, ErrorOutput):
