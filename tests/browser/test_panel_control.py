@@ -135,6 +135,25 @@ def test_undo_brings_the_variables_back_and_redo_forth_again(page: NotebookPage)
     page.picture("undo-variables")
 
 
+def test_files_of_an_undone_run_are_put_back_and_forth(page: NotebookPage) -> None:
+    file = page.lab.server.folder / "rows.csv"
+    file.write_text("1\n2\n")
+    page.write(call("run_cell", code="open('rows.csv', 'w').write('gone')"), text("Written."))
+    page.start("x = 1", mode="Auto")
+    page.answer("Write it.")
+    assert file.read_text() == "gone"
+    page.root.get_by_role("button", name=re.compile("^Undo run")).click()
+    page.button("Put back 1 file").click()
+    expect(page.last.get_by_text("Files are as they were before it: rows.csv")).to_be_visible()
+    assert file.read_text() == "1\n2\n"
+    expect(page.last.get_by_text("Files that stay as they are")).to_have_count(0)
+    page.picture("files-put-back")
+    page.button("Redo run").click()
+    page.button("Redo 1 file").click()
+    expect(page.last.get_by_text("Files are as the run had left them: rows.csv")).to_be_visible()
+    assert file.read_text() == "gone"
+
+
 def test_a_slider_takes_cells_and_variables_back_as_before_one_of_the_cells(
     page: NotebookPage,
 ) -> None:

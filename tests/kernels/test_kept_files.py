@@ -265,21 +265,23 @@ def test_what_is_not_kept_is_named_with_the_reason(place: Place) -> None:
 
 
 def test_some_places_are_no_runs_to_put_back(place: Place, tmp_path: Path) -> None:
-    for folder in (".hidden", "__pycache__", "record"):
+    for folder in (".hidden", "__pycache__", "record", "ipython"):
         (place.folder / folder).mkdir()
     (place.folder / "record" / "runs.sqlite").touch()
-    names = (".hidden/a", "__pycache__/a", "record/a", "own.ipynb")
+    names = (".hidden/a", "__pycache__/a", "record/a", "ipython/a", "own.ipynb")
     elsewhere = tmp_path / "there.txt"
     elsewhere.write_text("before")
     run_id = place.begin()
     place.cell(
         f"import os; os.environ['JPY_SESSION_NAME'] = os.path.abspath('own.ipynb')\n"
+        "os.environ['IPYTHONDIR'] = os.path.abspath('ipython')\n"
         f"open({str(elsewhere)!r}, 'w').write('after')\n"
         f"open({str(tmp_path / 'new.txt')!r}, 'w').write('after')"
     )
     place.begin(2)
     place.cell(
-        f"for name in {names}: open(name, 'w').write('x')\ndel os.environ['JPY_SESSION_NAME']"
+        f"for name in {names}: open(name, 'w').write('x')\n"
+        "del os.environ['JPY_SESSION_NAME'], os.environ['IPYTHONDIR']"
     )
     assert place.ask("put_back", run_id) == {"back": {str(elsewhere): "changed"}, "stays": {}}
     assert elsewhere.read_text() == "before", "it was there before, so it is kept"

@@ -74,6 +74,12 @@ FRESH_NS = 20_000_000
 """File times are so coarse: what was written just before may be changed and look the same."""
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")
 SYSTEM_FOLDERS = ("/dev", "/proc", "/sys", "/run", "/var", "/etc", "/usr", "/bin", "/lib", "/boot")
+TOOL_FOLDERS = (
+    *("CELLWRIGHT_HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"),
+    *("JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
+    *("XDG_DATA_HOME", "XDG_STATE_HOME"),
+)
+"""Variables that name folders in which tools keep what is theirs, such as IPython its history."""
 RECORD = "runs.sqlite"
 """The record's folder is no run's to change."""
 NOTEBOOK = ".ipynb"
@@ -344,6 +350,7 @@ class _WatchedCell:
         own = os.environ.get(NOTEBOOK_VARIABLE, "")
         self._own_notebook = os.path.realpath(own) if os.path.isabs(own) else ""
         system = [*SYSTEM_FOLDERS, tempfile.gettempdir(), sys.prefix, sys.base_prefix]
+        system += [os.environ[name] for name in TOOL_FOLDERS if os.environ.get(name)]
         found = [os.path.realpath(path) for path in system]
         self._system = [path for path in found if not _is_below(self._root, path)]
 

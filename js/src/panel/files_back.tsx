@@ -8,6 +8,9 @@ import { useTrans } from '../ui/hooks';
 import type { ChangedFile, ChangedFiles } from '../wire/generated';
 import { useTurnActions } from './turn_actions';
 
+/** So many files are named. */
+const NAMED = 5;
+
 interface FilesBackProps {
   readonly runId: string;
   /** Before which of the run's cells, counted from 1; 0: before the run. */
@@ -91,5 +94,7 @@ function outcomeWords(outcome: FilesOutcome, isForth: boolean, trans: Translatio
 }
 
 function names(files: readonly ChangedFile[]): string {
-  return files.map(({ path, why }) => (why === '' ? path : `${path} (${why})`)).join(', ');
+  const named = files.slice(0, NAMED);
+  const said = named.map(({ path, why }) => (why === '' ? path : `${path} (${why})`));
+  return [...said, ...(files.length > NAMED ? ['…'] : [])].join(', ');
 }

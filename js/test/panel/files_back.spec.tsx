@@ -50,6 +50,12 @@ it('offers to bring them forth again after a redo', async () => {
   expect(putFilesBack.mock.calls).toEqual([['run-1', true, 2]]);
 });
 
+it('names the first few of many', () => {
+  const back = ['a', 'b', 'c', 'd', 'e', 'f'].map(path => file(path));
+  show({ kind: 'undone', files: changed({ back }) });
+  expect(screen.getByRole('button', { name: 'Put back 6 files' }).title).toBe('a, b, c, d, e, …');
+});
+
 it('says why they were not put back, and goes on offering', async () => {
   show({ kind: 'undone', files: changed({ back: [file('rows.csv')] }) });
   fireEvent.click(screen.getByRole('button', { name: 'Put back 1 file' }));
