@@ -7,6 +7,8 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -429,3 +431,26 @@ def test_a_file_that_is_too_large_to_be_kept_on_the_way_back_stays(place: Place)
     told = place.ask("put_back", run_id)
     assert told == {"back": {"made/a": "made"}, "stays": {"made": "there are other files in it"}}
     assert [path.name for path in (place.folder / "made").iterdir()] == ["mine"]
+
+
+TERMINAL = """
+from IPython.core.interactiveshell import InteractiveShell
+from cellwright.kernels import CellRequest
+from cellwright.kernels.going_back import explain_missing, keep_state, put_files_back
+from cellwright.kernels.shell import ShellKernel
+from cellwright.stopping import Stop
+kernel = ShellKernel(InteractiveShell.instance())
+keep_state(kernel, 3, "run-1", "prompt")
+list(kernel.execute(CellRequest("c", "f = open('a', 'w').close()"), Stop(), lambda output: output))
+print(explain_missing(kernel, 3), [file.path for file in put_files_back(kernel, "run-1").back])
+"""
+
+
+def test_files_are_kept_in_a_terminal_where_variables_are_not(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("before")
+    program = [sys.executable, "-c", TERMINAL]
+    environment = {**kernel_environment(), "TMPDIR": str(tmp_path)}
+    said = subprocess.check_output(program, cwd=tmp_path, env=environment, text=True)
+    assert "not a kernel of ipykernel ['a']" in said
+    assert (tmp_path / "a").read_text() == "before"
+    assert list(tmp_path.glob(f"{kept_files.FOLDER}*")) == [], "it goes with the terminal"
