@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cellwright.agent.policy import ApprovalAnswer, Approver
+from cellwright.agent.typed_answers import typed_answers_of
 from cellwright.bench.choosing import (
     ASK_FOR_ANSWER,
     check_kernel,
@@ -159,9 +160,8 @@ class BranchCommands:
                 hint="The attempt that is kept takes the kernel's place: leave it out.",
             )
         choosing = _read_choosing(options, "vote")
-        return self._carry_out(
-            plan_branches(request, options.best_of or 0), choosing, settings, calling
-        )
+        plans = plan_branches(self._filled(request, settings, calling), options.best_of or 0)
+        return self._carry_out(plans, choosing, settings, calling)
 
     def close(self) -> None:
         """End the copies that are open."""
@@ -185,12 +185,16 @@ class BranchCommands:
         if not prompt or (prompt.isdecimal() and not counts and line.body is None):
             raise SetupError("Nothing is asked.", hint=HOW)
         plans = plan_branches(
-            replace(request, prompt=prompt),
+            replace(self._filled(request, settings, calling), prompt=prompt),
             int(counts[0]) if counts else 0,
             split_list(arguments.models),
             split_list(arguments.approaches, "|"),
         )
         return self._carry_out(plans, _read_choosing(arguments), settings, calling)
+
+    def _filled(self, request: RunRequest, settings: Settings, calling: CallingCell) -> RunRequest:
+        """The question with what goes along with every question here."""
+        return self._session.fill_in(request, self._session.conversation(settings, calling))
 
     def _carry_out(
         self,
@@ -234,6 +238,7 @@ class BranchCommands:
                 for item in events:
                     progress.show(item)
             progress.end()
+            self._session.attached.clear()
             compared = self._compared(settings)
             if not choosing.way or stop.is_set():
                 return compared
@@ -451,7 +456,9 @@ def _read_choosing(options: Any, usual: ChoiceWay | Literal[""] = "") -> Choosin
 
 
 def _asking_for_answer(plan: BranchPlan) -> BranchPlan:
-    """The plan with a question whose answers can be compared."""
+    """The plan with a question whose answers can be compared; one with types has such answers."""
+    if plan.request.reads_types and typed_answers_of(plan.request.prompt) is not None:
+        return plan
     prompt = f"{plan.request.prompt}\n\n{ASK_FOR_ANSWER}"
     return replace(plan, request=replace(plan.request, prompt=prompt))
 

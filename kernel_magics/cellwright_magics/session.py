@@ -143,6 +143,7 @@ class ShellSession:
         news = snapshots.take_news()
         if isinstance(news, Mapping) and "kept_run" in news:
             self._conversation = None
+            self.attached.clear()  # it went along with the run that was kept
             self._go_on_after(str(news["kept_run"]), settings, cell)
         elif isinstance(news, Mapping) and "run_id" in news:
             run_id, is_undone, step = str(news["run_id"]), news["is_undone"], news["step"]
@@ -262,16 +263,7 @@ class ShellSession:
         with self.at_work():
             self._snapshots, self.undone = settings.snapshots, None
             conversation = self._conversation_for(settings, cell)
-            words = self.words(conversation)
-            request = replace(
-                request,
-                files=(*self.attached.files, *request.files),
-                context=tuple(self.attached.quotes),
-                chat_prompt=words.prompt.text,
-                chat_prompt_adds=words.prompt.adds,
-                text_filters=words.text_filters,
-                reads_types=True,
-            )
+            request = self.fill_in(request, conversation)
 
             def show(event: Event) -> None:
                 if cell.easel is not None and isinstance(event, RunStarted):
@@ -292,6 +284,19 @@ class ShellSession:
             near = models_like(record.parameters.model, settings, record.base_url)
             transcript.show(did_you_mean(near))
         return record
+
+    def fill_in(self, request: RunRequest, conversation: Conversation) -> RunRequest:
+        """The question with what goes along with every question of this shell."""
+        words = self.words(conversation)
+        return replace(
+            request,
+            files=(*self.attached.files, *request.files),
+            context=tuple(self.attached.quotes),
+            chat_prompt=words.prompt.text,
+            chat_prompt_adds=words.prompt.adds,
+            text_filters=words.text_filters,
+            reads_types=True,
+        )
 
     @contextmanager
     def _asking(

@@ -7,6 +7,7 @@ import json
 import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from fake_service import MODEL, Answer, Request, Wire, after, error, text, tool_call
@@ -197,3 +198,25 @@ def test_attempts_that_are_interrupted_are_not_chosen_from(fresh: LiveKernel) ->
     assert shown.results[0].count("cancelled") == 2
     assert "chosen" not in str(shown.messages)
     assert fresh.run("%agent branch drop").results[0].startswith("The branches are gone")
+
+
+def test_a_question_with_types_and_what_is_attached_goes_to_every_attempt(
+    fresh: LiveKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.txt").write_text("seven rows")
+    fresh.run("rows = [1, 2]")
+    fresh.run(f"%agent attach '{tmp_path / 'rows.txt'}'")
+    numbers, lock = itertools.cycle((1, 2, 2)), threading.Lock()
+
+    def answer(request: Request) -> Wire:
+        assert "seven rows" in str(request.messages)
+        with lock:
+            return tool_call("hand_in", {"values": {"n": next(numbers)}})(request)
+
+    fresh.run("%%agent --best-of 3 --mode auto rows, question -> n: int\nHow many?", answer)
+    assert fresh.value("n") == "2"
+    record, choice = chosen_run(fresh)
+    assert sorted(attempt.votes for attempt in choice.attempts) == [1, 2, 2]
+    assert "nothing but the answer" not in record.prompt
+    fresh.run("%agent --mode auto And now?", [text("Well.")], answers=[])
+    assert fresh.last_run.files == {}, "what was attached went along once"
