@@ -14,6 +14,8 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from kernels.snapshot_kernel import WAIT_SECONDS, SnapshotKernel, processes_of, wait_for
 
+from cellwright.kernels.snapshots import memory_bytes
+
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 
 STATE = """
@@ -294,6 +296,18 @@ def test_the_oldest_are_dropped_and_none_is_taken_where_they_are_off(
     assert wait_for(lambda: len(kernel.ask("list")) == 1)
     assert kernel.ask("drop")["dropped"]
     assert wait_for(lambda: "cellwright-snap" not in kernel.processes().values())
+
+
+def test_what_several_hold_together_counts_as_held(kernel: SnapshotKernel) -> None:
+    """None of them holds it alone, and all but one of them would not give it back."""
+    kernel.run("ballast = bytearray(b'x') * 200_000_000")
+    kernel.take()
+    kernel.take()
+    kernel.run("del ballast")
+    assert 200e6 < kernel.ask("measure")["held_bytes"] < 300e6
+    last = kernel.take(share=150e6 / memory_bytes())
+    assert wait_for(lambda: [each["id"] for each in kernel.ask("list")] == [last])
+    assert kernel.ask("measure")["held_bytes"] < 100e6
 
 
 def test_steps_are_kept_of_the_last_run_only_and_push_out_no_run(kernel: SnapshotKernel) -> None:

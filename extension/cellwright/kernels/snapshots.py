@@ -141,14 +141,7 @@ def measure() -> Answer:
 
     A page that several of them share counts once. To ask takes a millisecond for 30 MB each.
     """
-    sleepers = [_memory_of(record["process_id"]) for record in list_snapshots()]
-    if not sleepers:
-        return {"held_bytes": 0.0}
-    own = _memory_of(os.getpid())
-    shares = sum(memory.get("Pss_Anon", 0.0) for memory in (own, *sleepers))
-    # What yet other processes share is told too low by that: no lower than what nobody shares.
-    alone = sum(map(_private_bytes, sleepers))
-    return {"held_bytes": max(alone, shares - own.get("Anonymous", 0.0))}
+    return {"held_bytes": _held_bytes([record["process_id"] for record in list_snapshots()])}
 
 
 def obstacles() -> Answer:
@@ -593,10 +586,10 @@ def _fit_into(limit_bytes: float) -> None:
 
     def fit() -> None:
         table = sorted(registry().table, key=lambda record: not record["step"])
-        held = [held_bytes(record["process_id"]) for record in table]
-        while len(table) > 1 and sum(held) > limit_bytes:
-            _drop(table.pop(0))
-            held.pop(0)
+        while len(table) > 1 and _held_bytes([r["process_id"] for r in table]) > limit_bytes:
+            oldest = table.pop(0)
+            _drop(oldest)
+            _wait_until_ended(oldest["process_id"])
 
     if sum(map(_most_held_bytes, registry().table)) > limit_bytes:
         # To ask takes a millisecond for 30 MB, in which nobody has to wait for us.
@@ -621,9 +614,23 @@ def _most_held_bytes(record: Answer) -> float:
         return 0.0
 
 
-def held_bytes(process_id: int) -> float:
-    """What would be free if it ended."""
-    return _private_bytes(_memory_of(process_id))
+def _held_bytes(processes: Sequence[int]) -> float:
+    """How many bytes sleepers hold and the kernel does not use itself; shared ones count once."""
+    sleepers = [_memory_of(process_id) for process_id in processes]
+    if not sleepers:
+        return 0.0
+    own = _memory_of(os.getpid())
+    shares = sum(memory.get("Pss_Anon", 0.0) for memory in (own, *sleepers))
+    # What yet other processes share is told too low by that: no lower than what nobody shares.
+    alone = sum(map(_private_bytes, sleepers))
+    return max(alone, shares - own.get("Anonymous", 0.0))
+
+
+def _wait_until_ended(process_id: int) -> None:
+    """Until then it has its share of what others hold, too."""
+    deadline = time.monotonic() + BURIAL_SECONDS
+    while _memory_of(process_id) and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 def _private_bytes(memory: dict[str, float]) -> float:
