@@ -8,25 +8,34 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from scripted_model import ScriptedLM, says
+from fakes import FakeKernel
+from scripted_model import Answer, ScriptedLM, says
 
 from cellwright.bench.choosing import (
     INSTRUCTIONS,
+    AskJudge,
     agree,
     check_kernel,
+    check_way,
     choose_attempt,
     describe_doubt,
+    judge_in_runs,
 )
 from cellwright.bench.judge_check import ask_judge, keep_thumbs
 from cellwright.bench.scenes import JudgeReply
-from cellwright.errors import ChoiceError, SetupError
+from cellwright.errors import ChoiceError, LMRequestError, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, Score, trimmed
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.choices import WAYS, Choice
 from cellwright.record.messages import Parameters, Usage
 from cellwright.record.run_record import choice_of, make_chosen
+from cellwright.session.questions import RunContext
+from cellwright.session.services import ModelService
+from cellwright.settings import Settings
 from cellwright.stopping import Stop
+from cellwright.store.runs import RunMemory
+from cellwright.text.redaction import Redactor
 
 
 def tried(
@@ -195,6 +204,37 @@ def test_the_work_of_an_attempt_does_not_leave_its_envelope() -> None:
 def test_a_reply_that_names_no_attempt_is_an_error(reply: str) -> None:
     with pytest.raises(ChoiceError, match="The judge chose"):
         choose_attempt("judge", [tried("a"), tried("b")], ask=Judge(reply))
+
+
+def judging(*script: Answer) -> tuple[AskJudge, RunMemory, ScriptedLM]:
+    """A judge whose questions are runs, and where they are recorded."""
+    lm, store = ScriptedLM(script), RunMemory()
+    place = RunContext(FakeKernel(), store, Redactor({}), "branch", chat_id="chat")
+    service = ModelService(lm, "judge", is_free=True)
+    return judge_in_runs(place, lambda model: service, Settings(), ""), store, lm
+
+
+def test_a_live_judge_is_a_run_without_tools_or_kernel() -> None:
+    ask, store, lm = judging(says('{"best": 2, "reason": "So."}'))
+    choice = choose_attempt("judge", [tried("a"), tried("b")], ask=ask, seed="1")
+    assert (choice.reason, choice.judge, choice.judge_usage.total_tokens) == ("So.", "judge", 110)
+    record = store.record(choice.judge_run)
+    assert (record.lane, record.status, record.tools) == ("judge", "completed", ())
+    assert INSTRUCTIONS in str(lm.prompts[0].messages[0])
+    assert "read_notebook" not in str(lm.prompts[0])
+
+
+def test_a_live_judge_whose_run_fails_is_an_error() -> None:
+    ask, _, _ = judging(LMRequestError("too long"))
+    with pytest.raises(ChoiceError, match="The judge's run ended as 'task error': too long"):
+        ask("Which?")
+
+
+def test_a_way_that_cannot_work_is_refused() -> None:
+    check_way("check", has_checks=True)
+    check_way("vote", has_checks=False)
+    with pytest.raises(SetupError, match="There are no checks to choose by"):
+        check_way("check", has_checks=False)
 
 
 def test_a_judge_that_is_not_there_is_asked_for() -> None:
