@@ -187,6 +187,24 @@ def test_after_going_back_it_is_interrupted_once_restarted_and_shut_down(
     assert wait_for(lambda: not processes_of(root)), processes_of(root)
 
 
+def test_an_interrupt_by_message_hits_the_program_that_a_cell_waits_for(
+    kernel: SnapshotKernel,
+) -> None:
+    def interrupt() -> None:
+        client = kernel.client
+        time.sleep(0.5)  # until the program has begun
+        client.control_channel.send(client.session.msg("interrupt_request", {}))
+
+    code = "import os; print('go', flush=True); print(os.system('sleep 30') > 0)"
+    caught = f"try:\n    {code}\nexcept KeyboardInterrupt: print(True)"
+    for _ in range(2):
+        began = time.monotonic()
+        assert kernel.run(caught, partial(_do_once, [interrupt])).split("\n")[-1] == "True"
+        assert time.monotonic() - began < 15
+        assert kernel.client.get_control_msg(timeout=WAIT_SECONDS)["content"]["status"] == "ok"
+        kernel.go_back(kernel.take())
+
+
 def test_whichever_process_is_killed_nothing_is_left_and_a_restart_works(
     fresh: SnapshotKernel,
 ) -> None:

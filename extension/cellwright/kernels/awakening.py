@@ -526,6 +526,7 @@ def _start(app: Any, payload: Any) -> None:
     if payload is not None:
         # Nobody shall see that it starts: it is the kernel that was there all the time.
         kernel._publish_status = lambda *_, **__: None
+        kernel._send_interrupt_children = _interrupt_group
         _renew_subshells(app, payload["subshells"])
     if app.poller is not None:
         app.poller.start()
@@ -536,6 +537,18 @@ def _start(app: Any, payload: Any) -> None:
     app.io_loop = kernel.io_loop
     with contextlib.suppress(KeyboardInterrupt):
         app.io_loop.start()
+
+
+def _interrupt_group() -> None:
+    """Do what an interrupt by message does: the programs that a cell waits for are hit, too.
+
+    A kernel does this to its group when it leads it; this one's supervisor does.
+    """
+    group = os.getpgrp()
+    if group == os.getppid():
+        os.killpg(group, signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def _restore_process(carried: Carried) -> None:
