@@ -389,13 +389,19 @@ def test_the_folder_goes_with_the_kernel_and_after_a_kill_with_the_next(tmp_path
         Place(other, tmp_path).begin()
         assert len(folders()) == 2
         assert left in folders()
+        kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
         with pytest.raises(KernelDiedError):
-            run(lives, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        assert left in folders()
+            run(lives, kill)
+        assert wait_for(lambda: left not in folders()), "the last of its snapshots removes it"
+        (left,) = folders()
+        other.ask_snapshots("drop", {})
+        with pytest.raises(KernelDiedError):
+            run(other, kill)
+        assert folders() == [left]
         with start_kernel(tmp_path, environment) as third:
             Place(third, tmp_path).begin()
-            assert wait_for(lambda: left not in folders())
-            assert len(folders()) == 2
+            assert left not in folders()
+            assert len(folders()) == 1
     assert wait_for(lambda: not folders()), "they go with their kernels"
 
 

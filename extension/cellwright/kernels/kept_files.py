@@ -14,8 +14,8 @@ standard library alone, on Python 3.8 and later.
   is kept and written to the journal likewise, so it can be put forth again.
 
 Journal and copies lie in a folder of the kernel's own, not in its memory: that is gone back to, and
-the files are not. The folder goes when the kernel ends; that of one that was killed goes when the
-next kernel makes its own.
+the files are not. The folder goes when the kernel ends; that of one that was killed goes with the
+last of its snapshots, or when the next kernel makes its own.
 
 What this does not protect: databases of servers, files that are written through a handle that was
 open before the run, by threads after the cell, or by libraries that open files in C. Those in the
@@ -173,14 +173,14 @@ def resume(folder: str, *, is_owner: bool) -> None:
     """
     state = _registry()
     state.run_id, state.cell, state.folder, state.spare = "", None, folder, {}
-    if state.lock is not None:
-        os.close(state.lock)
-    state.lock = None
+    before, state.lock = state.lock, None
     with contextlib.suppress(OSError):
         if folder:
             state.lock = _hold(folder)
             state.owner = os.getpid() if is_owner else 0
             atexit.register(_remove)
+    if before is not None:
+        os.close(before)  # not sooner, or nobody might hold the folder for a moment
 
 
 def folder_now() -> str:
@@ -213,15 +213,27 @@ def _sweep(temporary: str) -> None:
     """Remove the folders of kernels that were killed."""
     for name in os.listdir(temporary):
         folder = os.path.join(temporary, name)
-        if not name.startswith(FOLDER) or os.lstat(folder).st_uid != os.getuid():
-            continue
-        with contextlib.suppress(OSError):
-            lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CLOEXEC)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+        if name.startswith(FOLDER) and os.lstat(folder).st_uid == os.getuid():
+            _remove_if_left(folder)
+
+
+def _remove_if_left(folder: str) -> None:
+    """Remove a folder that no process holds any more."""
+    with contextlib.suppress(OSError):
+        lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
+
+
+def leave() -> None:
+    """In a fork that ends: remove the folder, where the kernel was killed and no other fork is."""
+    state = _registry()
+    if state.lock is not None:
+        os.close(state.lock)
+        _remove_if_left(state.folder)
 
 
 def _remove() -> None:

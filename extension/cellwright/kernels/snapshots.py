@@ -17,7 +17,7 @@ and Python 3.9 is enough.
 
 Whoever lives holds one end of a socket for each sleeper, and hands them on when it is replaced: the
 supervisor carries them from one to the other. A sleeper that finds its socket closed ends without
-running anything: no ``atexit``, no flush.
+running anything of the kernel's: no ``atexit``, no flush.
 
 What this does not bring back: databases, the network, processes that were started, and what
 ``obstacles`` names. Files are brought back by ``kept_files``, which ``take`` tells of each run.
@@ -453,6 +453,7 @@ def _sleep(line: socket.socket, closed: Sequence[int], carried: Any) -> None:
             line, PACKET_BYTES, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
         )
         if not packet:
+            kept_files.leave()
             os._exit(0)
         request = json.loads(packet)
         if request["do"] == "wake":
