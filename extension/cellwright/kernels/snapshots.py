@@ -630,8 +630,17 @@ def _held_bytes(processes: Sequence[int]) -> float:
 def _wait_until_ended(process_id: int) -> None:
     """Until then it has its share of what others hold, too."""
     deadline = time.monotonic() + BURIAL_SECONDS
-    while _memory_of(process_id) and time.monotonic() < deadline:
+    while _runs(process_id) and time.monotonic() < deadline:
         time.sleep(0.005)
+
+
+def _runs(process_id: int) -> bool:
+    """Whether a process has not ended; one that nobody waited for has, and holds no memory."""
+    try:
+        with open(f"/proc/{process_id}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (OSError, IndexError):
+        return False
 
 
 def _private_bytes(memory: dict[str, float]) -> float:
