@@ -621,7 +621,7 @@ class Runner:
             while self._begin(state, stop):
                 for ended in self._executor.take(stop, self._seconds_to_wait(state)):
                     self._end(state, ended, stop)
-                for ended in self._choosers.take(stop, 0):
+                for ended in self._choosers.take(stop, 0) if state.choosing else ():
                     self._end(state, ended, stop)
                 self._beat(state)
         except BaseException as error:
