@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from fake_service import FakeService
 from magics.live_kernel import LiveKernel
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKernel]:
-    """A kernel for all tests of a module, with the magics loaded."""
+@contextmanager
+def loaded(folder: Path) -> Iterator[LiveKernel]:
+    """A kernel with the magics loaded."""
     with FakeService() as service:
-        live = LiveKernel(service, tmp_path_factory.mktemp("magics"))
+        live = LiveKernel(service, folder)
         try:
             live.run("%load_ext cellwright")
             yield live
         finally:
             live.close()
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKernel]:
+    """A kernel for all tests of a module, with the magics loaded."""
+    with loaded(tmp_path_factory.mktemp("magics")) as live:
+        yield live
+
+
+@pytest.fixture
+def own_kernel(tmp_path: Path) -> Iterator[LiveKernel]:
+    """A kernel for one test: what takes kernels back may leave one that nobody else can use."""
+    with loaded(tmp_path) as live:
+        yield live
 
 
 @pytest.fixture

@@ -22,6 +22,12 @@ from cellwright.store.runs import RunStore
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 
 
+@pytest.fixture
+def kernel(own_kernel: LiveKernel) -> LiveKernel:
+    """Each test lets a copy take its kernel's place, and a second try needs a new one."""
+    return own_kernel
+
+
 def finding(*found: int) -> Answer:
     """A model that finds another number in each attempt; a judge prefers the greatest."""
     lock, numbers = threading.Lock(), itertools.cycle(found)

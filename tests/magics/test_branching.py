@@ -18,6 +18,12 @@ PIXEL = (
 )
 
 
+@pytest.fixture
+def kernel(own_kernel: LiveKernel) -> LiveKernel:
+    """Each test lets a copy take its kernel's place, and a second try needs a new one."""
+    return own_kernel
+
+
 def by_model(codes: Mapping[str, str]) -> Answer:
     """A service whose models each run a cell of their own, then say so."""
 

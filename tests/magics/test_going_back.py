@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 from fake_answers import text, tool_call
-from fake_service import FakeService
 from magics.live_kernel import LiveKernel
 from magics.painting_front_end import PaintingFrontEnd
 
@@ -18,16 +16,10 @@ from cellwright.store.runs import RunStore
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKernel]:
-    """A kernel that every test begins with an empty namespace in."""
-    with FakeService() as service:
-        live = LiveKernel(service, tmp_path_factory.mktemp("going-back"))
-        try:
-            live.run("%load_ext cellwright")
-            yield live
-        finally:
-            live.close()
+@pytest.fixture
+def kernel(own_kernel: LiveKernel) -> LiveKernel:
+    """Each test takes its kernel back, and a second try needs a new one."""
+    return own_kernel
 
 
 def ask(kernel: LiveKernel, code: str, said: str = "Done.") -> str:

@@ -84,6 +84,7 @@ async def test_a_chat_is_begun_and_listed(client: Client, shared: Application) -
         "expires_at": 0.0,
         "pins": [],
         "thumbs": {},
+        "undone": {},
         "text_filters": ["line_ends", "terminal_colours", "blank_lines"],
     }
     asked(shared, made["id"], "哪个地区?", "North, \ud800 of course")

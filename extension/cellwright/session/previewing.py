@@ -6,11 +6,12 @@ with the look; what is allowed then runs in the kernel itself.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.errors import SetupError
+from cellwright.errors import KernelDiedError, SetupError
 from cellwright.kernels import CellRequest
 from cellwright.kernels.copies import AskSnapshots, open_copy
 from cellwright.record.asked_calls import code_to_run
@@ -28,6 +29,7 @@ from cellwright.stopping import Stop
 from cellwright.text.cleaning import clean
 from cellwright.text.truncation import shorten
 
+ENDS_KERNEL = "It ends the kernel; all variables would be lost. Yours is as it was."
 PICTURE = "image/png"
 PREVIEW_SECONDS = 60.0
 """A person waits for it, and can run the cell for real instead."""
@@ -78,12 +80,14 @@ def preview(call: ToolStarted, ask: AskSnapshots, stop: Stop) -> Preview:
         return output
 
     copy = open_copy(ask, stop=stop, is_sandboxed=True)
+    began = time.monotonic()
     try:
         running = copy.execute(CellRequest("preview", code, PREVIEW_SECONDS), stop, keep)
         execution = _run_to_end(running)
-        found: dict[str, Any] = {"files": (), "addresses": ()}
-        if execution.status != "died":
-            found = copy.ask_snapshots("effects", {})
+        found: dict[str, Any] = copy.ask_snapshots("effects", {})
+    except KernelDiedError:
+        execution = Execution("died", time.monotonic() - began, note=ENDS_KERNEL)
+        found = {"files": (), "addresses": ()}
     finally:
         copy.close(now=True)
     files = tuple(FileChange(**file) for file in found["files"])
@@ -140,4 +144,6 @@ def effects_text(found: Preview) -> str:
         "Tried to reach, in vain": list(found.addresses),
     }
     lines = [f"{name}: {', '.join(names)}" for name, names in rows.items() if names]
-    return "\n".join([*filter(None, (execution.note,)), *(lines or ["It changes nothing."])])
+    if not execution.note and not lines:
+        return "It changes nothing."
+    return "\n".join([*filter(None, (execution.note,)), *lines])

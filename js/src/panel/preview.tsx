@@ -95,8 +95,9 @@ function Running({ since }: { since: number }) {
 function Found({ found }: { found: Preview }) {
   const trans = useTrans();
   const { addresses, execution, outputs } = found;
-  const { changed, files, removed } = execution;
-  const isNothing = changed.length + removed.length + files.length + addresses.length === 0;
+  const { changed, files, note, removed } = execution;
+  const isNothing =
+    note === '' && changed.length + removed.length + files.length + addresses.length === 0;
   return (
     <>
       <p className="cw-muted">{trans.__('Nothing of this has happened yet.')}</p>
