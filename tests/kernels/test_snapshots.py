@@ -316,6 +316,21 @@ def test_the_oldest_are_dropped_and_none_is_taken_where_they_are_off(
     assert wait_for(lambda: "cellwright-snap" not in kernel.processes().values())
 
 
+def test_a_timer_that_was_cancelled_and_has_not_quite_ended_is_in_nobodys_way(
+    kernel: SnapshotKernel,
+) -> None:
+    kernel.run(
+        "import threading; go = threading.Event()\n"
+        "class Late(threading.Timer):\n"
+        "    def run(self): go.wait()\n"
+        "late = Late(60, print); late.start()"
+    )
+    assert "runs" in kernel.ask("take")["obstacles"][0]
+    kernel.run("late.cancel()")
+    assert kernel.take()
+    kernel.run("go.set()")
+
+
 def test_what_several_hold_together_counts_as_held(kernel: SnapshotKernel) -> None:
     """None of them holds it alone, and all but one of them would not give it back."""
     kernel.run("ballast = bytearray(b'x') * 200_000_000")

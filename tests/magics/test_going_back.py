@@ -86,7 +86,8 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert "%agent undo --files puts 1 file back: last.txt (is removed)." in said
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
     assert scores_of(kernel, run_id) == ["undone"]
-    kernel.run("%agent undo 2", answers=[])
+    shown = kernel.run("%agent undo 2", answers=[])
+    assert "before cell 2 of run" in str(shown.displays), (shown.results, shown.stderr)
     assert kernel.value("(rows, same is rows)") == "([1, 2], True)"
     kernel.run("%agent redo", answers=[])
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
@@ -244,7 +245,8 @@ def test_files_are_put_back_after_an_undo_that_offered_them(kernel: LiveKernel) 
     script = [tool_call("run_cell", {"code": code}) for code in codes]
     kernel.run("%agent --mode auto do it", [*script, text("Done.")], answers=[])
     second = kernel.last_run.run_id
-    kernel.run("%agent undo 2", answers=[])
+    shown = kernel.run("%agent undo 2", answers=[])
+    assert "before cell 2 of run" in str(shown.displays), (shown.results, shown.stderr)
     assert kernel.value("total") == "2"
     assert (folder / "a.txt").read_text() == "3"
     said = kernel.run("%agent undo --files", answers=[]).results[0]

@@ -52,6 +52,8 @@ def _threads(app: Any) -> Iterator[str]:
     for thread in list(vars(threading)["_active"].values()):
         if _is_of_kernel(thread, app) or _origin(thread).startswith(DISPENSABLE):
             continue
+        if isinstance(thread, threading.Timer) and thread.finished.is_set():
+            continue  # it was cancelled, or has done its work, and is about to end
         if thread.name == "QueueFeederThread" and "joblib.externals.loky" in sys.modules:
             continue
         library = _library(_origin(thread))
