@@ -156,7 +156,7 @@ def test_what_goes_wrong_on_a_worker_has_its_cause(workers: Any, tmp_path: Path)
 
 
 def nap(parcel: Parcel, equipment: Equipment) -> dict[str, Any]:
-    time.sleep(0.02)
+    time.sleep(0.2)  # so that a busy machine, too, has begun hundreds before the first has ended
     record = SampleRecord(f"far:{parcel.item.index!r}:1", task=SampleTask("far", parcel.item.index))
     return {"sample": record.to_dict()}
 
