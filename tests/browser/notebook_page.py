@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from fake_service import Answer
-from lab import VIEWPORT, LabPage, LabServer
-from panel_page import PanelPage, Script
+from lab import SCREENSHOTS, VIEWPORT, LabPage, LabServer
+from panel_page import PANEL, PanelPage, Script
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
+from seen_page import themes, use_theme, violations
 
 DEFAULT_MILLISECONDS = 30_000
 COUNT_UNTIL = (
@@ -146,6 +147,17 @@ class NotebookPage(PanelPage):
         for theme in ("Dark", "Light"):
             self.use_theme(theme)
             self.lab.screenshot(f"{name}-{theme.lower()}")
+
+    def look(self, name: str, widths: tuple[int, ...]) -> None:
+        """Keep pictures of the panel in each theme and width; axe finds nothing wrong in it."""
+        for theme in themes(self.lab):
+            use_theme(self.lab, theme)
+            for width in widths:
+                self.widen(width)
+                self.lab.page.wait_for_timeout(50)
+                self.root.screenshot(path=SCREENSHOTS / f"{name}-{width}-{theme}.png")
+            assert violations(self.lab, PANEL, only_colours=False) == [], f"{name} {theme}"
+        self.widen(480)
 
     def close_all(self) -> None:
         """Close all documents without saving, and their kernels."""

@@ -13,9 +13,8 @@ import pytest
 from fake_service import Answer, Request, Wire, text, tool_call
 from lab import SCREENSHOTS
 from notebook_page import NotebookPage, shown
-from panel_page import PANEL
 from playwright.sync_api import expect
-from seen_page import themes, use_theme, violations
+from seen_page import use_theme
 
 pytestmark = [
     pytest.mark.browser,
@@ -60,18 +59,6 @@ def panel(page: NotebookPage) -> Iterator[NotebookPage]:
     use_theme(page.lab, "light")  # the server remembers it
 
 
-def look(panel: NotebookPage, state: str) -> None:
-    page = panel.lab.page
-    for theme in themes(panel.lab):
-        use_theme(panel.lab, theme)
-        for width in WIDTHS:
-            panel.widen(width)
-            page.wait_for_timeout(50)
-            panel.root.screenshot(path=SCREENSHOTS / f"ways-{state}-{width}-{theme}.png")
-        assert violations(panel.lab, PANEL, only_colours=False) == [], f"{state} {theme}"
-    panel.widen(480)
-
-
 def test_three_ways_are_compared_and_the_one_that_is_kept_is_the_kernel(
     panel: NotebookPage,
 ) -> None:
@@ -85,7 +72,7 @@ def test_three_ways_are_compared_and_the_one_that_is_kept_is_the_kernel(
     panel.lab.page.route("**/cellwright/v1/models*", lambda route: route.fulfill(json=names))
     panel.button("Try several ways").click()
     panel.root.get_by_role("checkbox", name="small").check()
-    look(panel, "menu")
+    panel.look("ways-menu", WIDTHS)
     panel.root.get_by_role("checkbox", name="small").uncheck()
     panel.button("Try 3 ways").click()
     ways = panel.root.get_by_role("region", name="Ways to choose from")
@@ -93,7 +80,7 @@ def test_three_ways_are_compared_and_the_one_that_is_kept_is_the_kernel(
     panel.root.screenshot(path=SCREENSHOTS / "ways-working.png")
     expect(ways.get_by_role("status")).to_have_text("Keep the way that you like best")
     expect(ways.get_by_role("img")).to_have_count(3)
-    look(panel, "over")
+    panel.look("ways-over", WIDTHS)
     assert len(panel.sources()) == 2
     panel.lab.run_cell(1)
     assert "NameError" in shown(panel.lab.cells()[1])
@@ -108,7 +95,7 @@ def test_three_ways_are_compared_and_the_one_that_is_kept_is_the_kernel(
         "print(scaled, values)",
         CODE.split("\n")[0],
     ]
-    look(panel, "kept")
+    panel.look("ways-kept", WIDTHS)
     panel.lab.run_cell(1)
     assert shown(panel.lab.cells()[1]).strip() == "[10, 20, 30] [1, 2, 3]"
     panel.write(text("It goes on."))

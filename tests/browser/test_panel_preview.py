@@ -10,11 +10,9 @@ from collections.abc import Iterator
 import pytest
 from fake_service import text, tool_call
 from kernels.test_sandbox import CAN_SANDBOX
-from lab import SCREENSHOTS
 from notebook_page import NotebookPage, shown
-from panel_page import PANEL
 from playwright.sync_api import expect
-from seen_page import themes, use_theme, violations
+from seen_page import use_theme
 
 pytestmark = [
     pytest.mark.browser,
@@ -42,18 +40,6 @@ def panel(page: NotebookPage) -> Iterator[NotebookPage]:
     use_theme(page.lab, "light")  # the server remembers it
 
 
-def look(panel: NotebookPage, state: str) -> None:
-    page = panel.lab.page
-    for theme in themes(panel.lab):
-        use_theme(panel.lab, theme)
-        for width in WIDTHS:
-            panel.widen(width)
-            page.wait_for_timeout(50)
-            panel.root.screenshot(path=SCREENSHOTS / f"preview-{state}-{width}-{theme}.png")
-        assert violations(panel.lab, PANEL, only_colours=False) == [], f"{state} {theme}"
-    panel.widen(480)
-
-
 def test_a_person_looks_what_a_cell_would_do_and_then_lets_it_run(panel: NotebookPage) -> None:
     panel.write(
         tool_call("run_cell", {"code": CODE, "title": "Scale the values and save them"}),
@@ -65,14 +51,14 @@ def test_a_person_looks_what_a_cell_would_do_and_then_lets_it_run(panel: Noteboo
     panel.lab.run_cell(0)
     panel.ask("Scale the values by ten and save them.")
     panel.button("Approve").wait_for()
-    look(panel, "asked")
+    panel.look("preview-asked", WIDTHS)
     panel.button("Preview").click()
     tried = panel.root.get_by_role("region", name="Preview")
     expect(tried.get_by_role("img")).to_be_visible()
     expect(tried).to_contain_text("Nothing of this has happened yet.")
     for found in ("values", "scaled.csv", "prices.example:80"):
         expect(tried.locator("code", has_text=found).first).to_be_visible()
-    look(panel, "found")
+    panel.look("preview-found", WIDTHS)
     panel.lab.run_cell(1)
     assert shown(panel.lab.cells()[1]).strip() == "[1, 2, 3] False"
 

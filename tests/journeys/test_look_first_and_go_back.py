@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_service import Answer, FakeService, Request, Wire, text, tool_call
+from fake_service import Answer, Request, Wire, text, tool_call
 from kernels.test_sandbox import CAN_SANDBOX
-from magics.live_kernel import LiveKernel
+from magics.live_kernel import LiveKernel, loaded
 
 pytestmark = [
     pytest.mark.kernel,
@@ -33,13 +33,8 @@ total"""
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[LiveKernel]:
-    with FakeService() as service:
-        live = LiveKernel(service, tmp_path)
-        try:
-            live.run("%load_ext cellwright")
-            yield live
-        finally:
-            live.close()
+    with loaded(tmp_path) as live:
+        yield live
 
 
 def run_cell(code: str) -> Answer:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from fake_answers import Answer, text, tool_call
-from fake_service import FakeService
-from magics.live_kernel import LiveKernel, Shown
+from magics.live_kernel import LiveKernel, Shown, loaded
 
 pytestmark = pytest.mark.kernel
 
@@ -41,13 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kernel(folder: Path) -> Iterator[LiveKernel]:
-    with FakeService() as service:
-        live = LiveKernel(service, folder)
-        try:
-            live.run("%load_ext cellwright")
-            yield live
-        finally:
-            live.close()
+    with loaded(folder) as live:
+        yield live
 
 
 def wire(kernel: LiveKernel) -> str:

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fake_service import FakeService
-from magics.live_kernel import LiveKernel
-
-
-@contextmanager
-def loaded(folder: Path) -> Iterator[LiveKernel]:
-    """A kernel with the magics loaded."""
-    with FakeService() as service:
-        live = LiveKernel(service, folder)
-        try:
-            live.run("%load_ext cellwright")
-            yield live
-        finally:
-            live.close()
+from magics.live_kernel import LiveKernel, loaded
 
 
 @pytest.fixture(scope="module")

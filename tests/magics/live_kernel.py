@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,15 @@ class LiveKernel:
         """End the process."""
         self.manager.shutdown_kernel()
         self.client.stop_channels()
+
+
+@contextmanager
+def loaded(folder: Path) -> Iterator[LiveKernel]:
+    """A kernel that works in a folder, with the magics loaded and a scripted model behind it."""
+    with FakeService() as service:
+        live = LiveKernel(service, folder)
+        try:
+            live.run("%load_ext cellwright")
+            yield live
+        finally:
+            live.close()

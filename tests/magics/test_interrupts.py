@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import FakeService, Pause, chunk, raw_sse, text, tool_call
-from magics.live_kernel import LiveKernel, Shown
+from fake_service import Pause, chunk, raw_sse, text, tool_call
+from magics.live_kernel import LiveKernel, Shown, loaded
 
 from cellwright.kernels.capture import STUCK
 from cellwright.record.run_record import RunRecord
@@ -165,13 +165,8 @@ def test_while_something_is_drawn(fresh: LiveKernel) -> None:
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[LiveKernel]:
     """A kernel that the test may break."""
-    with FakeService() as service:
-        live = LiveKernel(service, tmp_path)
-        try:
-            live.run("%load_ext cellwright")
-            yield live
-        finally:
-            live.close()
+    with loaded(tmp_path) as live:
+        yield live
 
 
 def test_code_that_catches_everything_is_said_recorded_and_ended(fresh: LiveKernel) -> None:

@@ -162,6 +162,8 @@ async def test_what_ran_before_a_cell_is_told_where_a_thread_keeps_the_state_fro
     earlier = await client.call("GET", f"runs/{run_id}/before?step=2")
     assert earlier.json == {"cells": ["rows = [0]", thread, "rows.append(1)"]}
 
+    unknown = await client.call("POST", where, {"run": "nobody's", "restarted": True})
+    assert unknown.status == 400, unknown.json
     answer = await client.call("POST", where, {"run": run_id, "step": 2, "restarted": True})
     assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 2, True)
     assert (await client.call("GET", f"chats/{chat}")).json["undone"][run_id] == 2

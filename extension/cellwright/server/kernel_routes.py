@@ -100,6 +100,7 @@ class UndoRoute(KernelRoute):
 
         def undo(shared: Application) -> UndoneRun:
             if restarted:
+                shared.runs.record(run_id)  # one that is not there cannot have been undone
                 undone = UndoneRun(run_id, True, step, time.time(), ChangedFiles())
             else:
                 kept = shared.settings().snapshots
