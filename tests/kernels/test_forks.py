@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +18,7 @@ from kernels.forked_lane import is_running
 from kernels.lanes import kernel_environment, run
 
 from cellwright.errors import KernelDiedError, KernelError
-from cellwright.kernels.forking import Recipe, WarmedProcess
+from cellwright.kernels.forking import ForkedProcess, Recipe, WarmedProcess
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.provisioner import warmed_processes
@@ -61,6 +64,22 @@ def test_its_death_is_noticed_with_how_it_ended(kernel: FreshKernel) -> None:
         run(kernel, "import os; os.kill(os.getpid(), 9)")
     assert kernel.process.is_alive() is False
     assert kernel.process.exit_code == -signal.SIGKILL  # type: ignore[attr-defined]
+
+
+def test_a_signal_to_one_that_just_ended_is_no_error() -> None:
+    """A manager interrupts a kernel before it ends it, and the exit code may not be there yet."""
+    child = subprocess.Popen(["true"])
+    handle = os.pidfd_open(child.pid)
+    child.wait()
+    line, warmed = socket.socketpair()
+    with line, warmed:
+        socket.send_fds(warmed, [json.dumps({"pid": child.pid}).encode() + b"\n"], [handle])
+        os.close(handle)
+        process = ForkedProcess(line)
+        process.send_signal(signal.SIGINT)
+        assert (process.pid, process.poll()) == (child.pid, None)
+        warmed.sendall(json.dumps({"exit": 0}).encode() + b"\n")
+        assert process.poll() == 0
 
 
 def test_its_end_is_the_end_of_what_it_started_and_of_its_folder(

@@ -23,8 +23,12 @@ from types import SimpleNamespace
 from typing import Any
 
 PORTS = ("shell", "iopub", "stdin", "control", "hb")
-RETURN_SECONDS = 2.0
-"""Clients that were connected have so long to come back before they are answered."""
+RETURN_SECONDS = 10.0
+"""Clients that were connected have so long to come back before they are answered.
+
+ZeroMQ tries again ten times a second; on a machine that is busy two seconds were not enough now
+and then, and whoever came later waited for ever for an answer that was already sent.
+"""
 SUBSCRIBE_SECONDS = 0.05
 """Where ipykernel does not tell who subscribes, the last that came has so long to do it."""
 ANONYMOUS = ("anon_inode:[eventfd]", "anon_inode:[eventpoll]")

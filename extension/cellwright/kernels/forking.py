@@ -93,10 +93,15 @@ class ForkedProcess:
             await _readable(self._watched(), None)
 
     def send_signal(self, number: int) -> None:
-        """To this process only, and never to a later one of the same number."""
+        """To this process only, and never to a later one of the same number.
+
+        Like ``Popen``, it does nothing when the process has ended: the exit code comes later,
+        when all that the kernel started has ended, too.
+        """
         with self._lock:
             if self.poll() is None and self._handle >= 0:
-                signal.pidfd_send_signal(self._handle, number)
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._handle, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
