@@ -6,8 +6,7 @@ over it (overlayfs), which takes what is written; the network is one without any
 There is no way back out of it, so what such a copy came to cannot be made the kernel's.
 
 What this does not protect against: the copy reads whatever the kernel can read. Where the system
-has no Landlock (Linux before 6.12) it can send signals to the person's other programs. A device,
-such as a graphics card, is the same for both.
+has no Landlock (Linux before 6.12) it can send signals to the person's other programs.
 """
 
 from __future__ import annotations
@@ -32,6 +31,11 @@ SCRATCH_SIZE = "25%"
 NOT_LAYERED = ("dev", "proc", "sys")
 """What is there is no file that somebody keeps, but for ``SHARED_MEMORY``."""
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the system has it
+DEVICES = ("full", "null", "random", "urandom", "zero")
+"""No other is there. What is written to a disk's own device, or to the person's terminal, no layer
+takes."""
+DEVICE_LINKS = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
+TERMINALS = "newinstance,ptmxmode=0666"
 COPIED_BYTES = 1 << 28
 """Memory shared with other programs, and a file that is open to be written, are copied up to this
 size."""
@@ -150,12 +154,28 @@ def _layer_folders(folder: str) -> Iterator[tuple[str, str, str]]:
     _set_read_only("/", AT_RECURSIVE, is_read_only=True)
     _mount("cellwright", scratch, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,size={SCRATCH_SIZE}")
     layers = os.open(scratch, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    _own_devices(f"/proc/self/fd/{layers}/dev")
     for path, lower in seen.items():
         if lower is not None:
             with contextlib.suppress(OSError):
                 yield _put_layer(path, lower, layers)
     _mount(f"/proc/self/fd/{own}", folder, "", MS_BIND)
     _set_read_only(folder, 0, is_read_only=False)
+
+
+def _own_devices(made: str) -> None:
+    """Leave of the devices those that keep nothing, and terminals of the copy's own."""
+    for folder in (made, f"{made}/shm", f"{made}/pts"):
+        os.mkdir(folder)
+    for name in DEVICES:
+        os.close(os.open(f"{made}/{name}", os.O_CREAT))
+        _mount(f"/dev/{name}", f"{made}/{name}", "", MS_BIND)
+    for name, target in DEVICE_LINKS.items():
+        os.symlink(f"/proc/self/fd{target}", f"{made}/{name}")
+    os.symlink("pts/ptmx", f"{made}/ptmx")
+    _mount(made, "/dev", "", MS_BIND | MS_REC)
+    with contextlib.suppress(OSError):
+        _mount("devpts", "/dev/pts", "devpts", MS_NOSUID, TERMINALS)
 
 
 def _within(folder: str, mounted: Sequence[str]) -> Iterator[str]:
