@@ -19,6 +19,7 @@ from server.live_tab import SOON_SECONDS
 
 from cellwright.server import chat_session
 from cellwright.server.service_routes import service_state
+from cellwright.server.tab import Outbox
 from cellwright.tools import cell_running
 
 DOT = base64.b64encode(
@@ -54,6 +55,36 @@ async def test_a_prompt_becomes_cells_that_run_and_an_answer(
     assert state["context_tokens"] > 0
     assert [event["kind"] for event in tab.of_kind("state_captured")] == ["state_captured"]
     assert set(tab.of_kind("model_asked")[0]) == {"kind", "step"}
+
+
+async def test_a_prompt_is_accepted_before_its_run_begins(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that hears of the run first would show the prompt as being sent for ever."""
+    order: list[str] = []
+    send, work_on = Outbox.send, chat_session.ChatSession._work_on
+
+    def send_noted(outbox: Outbox, frame: Any) -> None:
+        order.append(frame.type)
+        send(outbox, frame)
+
+    def work_on_noted(session: chat_session.ChatSession) -> None:
+        order.append("may begin")
+        work_on(session)
+
+    monkeypatch.setattr(Outbox, "send", send_noted)
+    monkeypatch.setattr(chat_session.ChatSession, "_work_on", work_on_noted)
+    scripted.script = [text("Yes."), text("A summary.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "hello")
+    await tab.finished()
+    await tab.phase(chat, "idle")
+    await tab.send(type="compact", chat=chat, request="c")
+    await tab.until(lambda: order.count("accepted") == 2)
+    assert [each for each in order if each in ("accepted", "may begin")] == [
+        *("accepted", "may begin"),
+        *("accepted", "may begin"),
+    ]
 
 
 async def test_the_demo_model_answers_without_any_key(live: Live) -> None:

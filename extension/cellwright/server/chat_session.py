@@ -203,8 +203,8 @@ class ChatSession:
         """Send the state to those who follow."""
         self._audience.tell(self.state)
 
-    def ask(self, tab: Tab, ask: frames.Ask) -> bool:
-        """Answer a prompt now or in its turn; whether it waits.
+    def ask(self, tab: Tab, ask: frames.Ask) -> None:
+        """Answer a prompt now or in its turn, and tell the page which.
 
         Raises:
             CellwrightError: It may not be asked.
@@ -225,9 +225,10 @@ class ChatSession:
                 self._queue.put_first(prompt)
             if busy and not waits and run is not None:
                 run.replace()
+            # Told before the run can begin: the page takes a prompt for sent until both have come.
+            tab.outbox.send(frames.Accepted(ask.request, ask.chat, waits))
             self._work_on()
         self.tell()
-        return waits
 
     def compact(self, tab: Tab, frame: frames.Compact) -> None:
         """Make the conversation shorter now.
@@ -246,6 +247,7 @@ class ChatSession:
             self._queue.put_first(
                 WaitingPrompt(ask, asker, None, secrets.token_hex(6), compacts=True)
             )
+            tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued=False))
             self._work_on()
         self.tell()
 

@@ -346,9 +346,7 @@ class Hub:
         tab.outbox.unfollow(frame.chat)
 
     def _ask(self, tab: Tab, frame: frames.Ask) -> None:
-        session = self._session(tab, frame.chat)
-        queued = session.ask(tab, frame)
-        tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued))
+        self._session(tab, frame.chat).ask(tab, frame)
 
     def _stop(self, tab: Tab, frame: frames.StopFrame) -> None:
         self._session(tab, frame.chat).stop()
@@ -367,7 +365,6 @@ class Hub:
 
     def _compact(self, tab: Tab, frame: frames.Compact) -> None:
         self._session(tab, frame.chat).compact(tab, frame)
-        tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued=False))
 
     def _drive(self, tab: Tab, frame: frames.Drive) -> None:
         self._session(tab, frame.chat).drive(tab, frame)

@@ -476,7 +476,7 @@ export class ChatModel implements IDisposable {
     let isStreaming = true;
     for (const recorded of items) {
       this._turns.apply(run, recorded);
-      if (recorded.event.kind === 'run_started' && !isReplay) {
+      if (recorded.event.kind === 'run_started') {
         this._sent.begin(recorded.event.prompt);
       }
       this._eventReceived.emit({ run, recorded, isReplay });

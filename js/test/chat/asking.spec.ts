@@ -108,6 +108,21 @@ describe('asking', () => {
     expect(chat.sending).toEqual([]);
   });
 
+  it('shows a prompt no more whose run began while the line was coming back', async () => {
+    const chat = await page.open('c1');
+    server.catchUpMilliseconds = 500;
+    server.drop();
+    await pass(0.4);
+    chat.ask(DRAFT);
+    await pass(0);
+    page.answerAsk({ type: 'accepted', queued: false });
+    server.record('c1', 'r1', [events.started('Plot it')]);
+    await pass(3);
+    expect(chat.turns).toHaveLength(1);
+    expect(chat.isCaughtUp).toBe(true);
+    expect(chat.sending).toEqual([]);
+  });
+
   it('leaves a prompt that waits its turn to the queue', async () => {
     const chat = await page.open('c1');
     chat.ask(DRAFT);
