@@ -22,6 +22,8 @@ from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.gateway import Gateway
 
 TOKEN = "b1d60f2a95c74e3aa7c2f08e4d19c6b5"
+START_SECONDS = 60.0
+"""The hub answers before the server that it was asked for is there, on a busy machine."""
 PROXY = BIN.parent / "node_modules" / ".bin" / "configurable-http-proxy"
 
 
@@ -97,6 +99,8 @@ def test_undo_and_branches_work_in_a_server_that_jupyterhub_started(tmp_path: Pa
     with FakeService() as service, serve_hub(tmp_path, service) as hub:
         hub.ask("POST", "hub/api/users/ada")
         hub.ask("POST", "hub/api/users/ada/server")
+        is_ready = wait_for(lambda: hub.ask("GET", "hub/api/users/ada")["server"], START_SECONDS)
+        assert is_ready, (tmp_path / "hub.log").read_text()
         assert hub.ask("GET", "user/ada/cellwright/v1/health")["enabled"] is True
         gateway = Gateway(f"{hub.url}/user/ada", token=TOKEN)
         kernel = gateway.start(tmp_path / "empty", agent_environ(service, hub))
