@@ -21,7 +21,8 @@ from cellwright.llm.adapters.sections import (
     write_sections,
 )
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
-from cellwright.llm.adapters.xml import XMLAdapter, cdata, read_body
+from cellwright.llm.adapters.tags import cdata, read_body
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.text.cleaning import fenced
 

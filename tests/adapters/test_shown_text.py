@@ -13,6 +13,7 @@ from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.json import JSONAdapter, StringField
 from cellwright.llm.adapters.sections import SectionText
 from cellwright.llm.adapters.xml import XMLAdapter
+from cellwright.llm.signatures import Signature
 from cellwright.record.messages import Manifest, ToolCall
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
@@ -42,6 +43,25 @@ def test_004_30_only_the_words_are_shown_however_the_reply_is_cut(size: int, say
         stream = adapter.shown(TOOLS)
         assert stream is not None
         assert streamed(stream, text, size) == say
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
+def test_004_30_the_text_of_an_output_is_shown_as_it_will_be_read(size: int) -> None:
+    signature = Signature.parse("-> answer, code: Code, items: list[str]")
+    reply = (
+        "<answer>\na &lt; b &amp; c\n</answer>\n<code>x &lt; y</code>\n"
+        "<items><item>a &lt; b</item></items>"
+    )
+    shown = {
+        name: streamed(field, reply, size)
+        for name in signature.output_fields
+        if (field := XMLAdapter().shown_field(signature, name)) is not None
+    }
+    assert shown == {
+        "answer": "a < b & c",
+        "code": "x &lt; y",
+        "items": "<item>a &lt; b</item>",
+    }
 
 
 @pytest.mark.parametrize("size", [1, 4, 100])

@@ -13,8 +13,9 @@ from cellwright.demo.transcript import message_text
 from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.sections import fences, read_sections
+from cellwright.llm.adapters.tags import elements, read_body
 from cellwright.llm.adapters.text_adapter import TextAdapter, UnreadableReplyError
-from cellwright.llm.adapters.xml import XMLAdapter, elements, read_body
+from cellwright.llm.adapters.xml import XMLAdapter
 from cellwright.record.messages import Manifest, ToolCall
 from cellwright.text.truncation import estimate_tokens
 

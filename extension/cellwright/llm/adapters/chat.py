@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.field_values import format_value, is_code
 from cellwright.llm.adapters.json import JSONAdapter
 from cellwright.llm.adapters.native import looks_like_call
 from cellwright.llm.adapters.sections import (
@@ -195,11 +195,11 @@ class ChatAdapter(TextAdapter):
         """One field; a value that could be taken for a header stands between fences."""
         return write_section(name, value, code=code)
 
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+    def write_outputs(self, outputs: Mapping[str, Any], signature: Any) -> str:
         """A whole reply."""
         infos = signature.output_fields
         fields = [
-            self.write_field(name, value, code=is_code(infos[name].annotation))
+            self.write_field(name, format_value(value), code=is_code(infos[name].annotation))
             for name, value in outputs.items()
         ]
         return "\n\n".join([*fields, f"{header(COMPLETED)}\n"])

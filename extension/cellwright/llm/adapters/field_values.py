@@ -229,13 +229,18 @@ def _chosen(given: Any, name: str, annotation: Any, values: tuple[Any, ...]) -> 
     raise BadValueError(f"{name!r} must be one of {listed}, not {_short(given)}")
 
 
-def schema_of(annotation: Any) -> dict[str, Any]:
-    """The JSON Schema of a type's values; empty for one that JSON cannot hold."""
+def schema_of(annotation: Any, *, by_alias: bool = True) -> dict[str, Any]:
+    """The JSON Schema of a type's values; empty for one that JSON cannot hold.
+
+    Args:
+        annotation: The type.
+        by_alias: Whether fields of pydantic models go by their aliases.
+    """
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUserError
 
     try:
-        return TypeAdapter(annotation).json_schema()
+        return TypeAdapter(annotation).json_schema(by_alias=by_alias)
     except PydanticUserError:
         return {}
 

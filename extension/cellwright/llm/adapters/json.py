@@ -239,9 +239,16 @@ class JSONAdapter(TextAdapter):
         """One field of the inputs, as a section."""
         return write_section(name, value, code=code)
 
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
-        """A whole reply."""
-        return json.dumps(dict(outputs), ensure_ascii=False, indent=2)
+    def write_outputs(self, outputs: Mapping[str, Any], signature: Any) -> str:
+        """A whole reply as one object; what is no JSON value is written as text."""
+        infos = signature.output_fields
+        values = {
+            name: in_fence(value)
+            if isinstance(value, str) and is_code(infos[name].annotation)
+            else value
+            for name, value in outputs.items()
+        }
+        return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
 
     def format_field_with_value(
         self, fields_with_values: Mapping[Any, Any], role: str = "user"
@@ -250,23 +257,6 @@ class JSONAdapter(TextAdapter):
         if role == "user":
             return super().format_field_with_value(fields_with_values)
         values = {field.name: value for field, value in fields_with_values.items()}
-        return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
-
-    def format_assistant_message_content(
-        self,
-        signature: Any,
-        outputs: Mapping[str, Any],
-        missing_field_message: str | None = None,
-    ) -> str:
-        """The outputs as one object; what is no JSON value is written as text."""
-        values = {}
-        for name, info in signature.output_fields.items():
-            given = outputs.get(name)
-            if given is None and missing_field_message is not None:
-                given = missing_field_message
-            elif isinstance(given, str) and is_code(info.annotation):
-                given = in_fence(given)
-            values[name] = given
         return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
 
     def user_message_output_requirements(self, signature: Any) -> str:

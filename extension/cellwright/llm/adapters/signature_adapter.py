@@ -796,8 +796,8 @@ class FieldAdapter(SignatureAdapter):
         """One field of the inputs; what is in ``value`` cannot end it."""
 
     @abstractmethod
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
-        """A whole reply."""
+    def write_outputs(self, outputs: Mapping[str, Any], signature: Any) -> str:
+        """A whole reply; a text among the outputs is written as it is."""
 
     @abstractmethod
     def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
@@ -820,12 +820,16 @@ class FieldAdapter(SignatureAdapter):
     def format_field_structure(self, signature: Any) -> str:
         """How inputs and outputs are written."""
         inputs = [self.write_field(name, f"{{{name}}}") for name in signature.input_fields]
-        outputs = {
-            name: _example(name, info.annotation) for name, info in signature.output_fields.items()
-        }
-        reply = self.write_outputs(outputs, signature)
-        given = "\n\n".join(inputs)
+        given, reply = "\n\n".join(inputs), self.write_examples(signature)
         return f"\nInputs are written like this:\n\n{given}\n\nReply like this:\n\n{reply}\n"
+
+    def write_examples(self, signature: Any) -> str:
+        """A whole reply, with what stands for the values."""
+        outputs = {
+            name: describe_value(name, info.annotation)
+            for name, info in signature.output_fields.items()
+        }
+        return self.write_outputs(outputs, signature)
 
     def format_field_with_value(
         self, fields_with_values: Mapping[Any, Any], role: str = "user"
@@ -876,11 +880,11 @@ class FieldAdapter(SignatureAdapter):
         missing_field_message: str | None = None,
     ) -> str:
         """The outputs as the model is to write them."""
-        values = {}
+        values: dict[str, Any] = {}
         for name in signature.output_fields:
             given = outputs.get(name)
             is_missing = given is None and missing_field_message is not None
-            values[name] = str(missing_field_message) if is_missing else format_value(given)
+            values[name] = missing_field_message if is_missing else given
         return self.write_outputs(values, signature)
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
@@ -996,6 +1000,7 @@ def _described_types(annotation: Any) -> list[Any]:
     return [annotation] if is_theirs and annotation.description() else inner
 
 
-def _example(name: str, annotation: Any) -> str:
+def describe_value(name: str, annotation: Any) -> str:
+    """What stands for a value in an example of a reply: its name, and the rule for it."""
     rule = rule_for(annotation)
     return f"{{{name}}}" + (f"   ({rule})" if rule else "")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.field_values import format_value
 from cellwright.llm.adapters.signature_adapter import (
     AdapterParseError,
     FieldAdapter,
@@ -100,9 +101,9 @@ class TwoStepAdapter(FieldAdapter):
         """The value after its name."""
         return f"{name}: {value}"
 
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+    def write_outputs(self, outputs: Mapping[str, Any], signature: Any) -> str:
         """The outputs in words, each after its name."""
-        return "\n\n".join(f"{name}: {value}" for name, value in outputs.items())
+        return "\n\n".join(f"{name}: {format_value(value)}" for name, value in outputs.items())
 
     def user_message_output_requirements(self, signature: Any) -> str:
         """No form, so there is nothing to be reminded of."""

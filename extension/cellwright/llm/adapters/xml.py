@@ -10,13 +10,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.field_values import format_value, is_code, schema_of
 from cellwright.llm.adapters.sections import in_fence
+from cellwright.llm.adapters.signature_adapter import AdapterParseError, describe_value
+from cellwright.llm.adapters.tags import (
+    Element,
+    TagText,
+    cdata,
+    elements,
+    escape,
+    find_end_tag,
+    has_parts,
+    read_body,
+    read_element,
+    write_structure,
+    write_tag,
+    write_value,
+)
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -26,153 +40,6 @@ from cellwright.llm.adapters.text_adapter import (
     typed,
 )
 from cellwright.record.messages import Manifest, ToolCall, ToolMessage
-
-# Values between tags, found by their tags alone: no XML parser, which refuses program text.
-
-
-CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-ENTITY = re.compile("|".join(ENTITIES))
-LOOSE = re.compile(r"<|&(?!(?:lt|gt|quot|apos|amp);)")
-"""Text with one of these was not escaped by whoever wrote it."""
-
-
-def write_tag(name: str, value: str) -> str:
-    """A value between its tags."""
-    return f"<{name}>\n{cdata(value)}\n</{name}>"
-
-
-def cdata(value: str, *, always: bool = False) -> str:
-    """The value as it may stand between tags: in a CDATA section if it holds ``<`` or ``&``."""
-    if not always and "<" not in value and "&" not in value:
-        return value
-    # The end mark cannot stand inside, so it is divided between two sections.
-    return f"<![CDATA[{value.replace(']]>', ']]]]><![CDATA[>')}]]>"
-
-
-@dataclass(frozen=True)
-class Element:
-    """A pair of tags and what stands between them."""
-
-    tag: str
-    attribute: str
-    body: str
-    start: int
-    end: int
-
-
-def read_tag(text: str, name: str, names: Collection[str], *, raw: bool = False) -> str | None:
-    """The value between the first pair of ``name``'s tags; None where there is no whole pair.
-
-    Args:
-        text: What a model wrote.
-        name: The tag.
-        names: All tags there may be; inside another's value they are text.
-        raw: Program text: entities in it are part of it.
-    """
-    for element in elements(text, names):
-        if element.tag == name:
-            return read_body(element.body, raw=raw)
-    return None
-
-
-def elements(text: str, names: Collection[str]) -> list[Element]:
-    """The elements in order; what looks like one inside another is part of that one's body."""
-    opening = re.compile(f'<({_any(names)})(?:\\s+\\w+="([^"\\n]*)")?\\s*>')
-    found: list[Element] = []
-    start = opening.search(text)
-    while start is not None:
-        end = _end(text, start.end(), f"</{start[1]}>", names)
-        place = start.end()
-        if end >= 0:
-            place = end + len(start[1]) + 3
-            body = text[start.end() : end]
-            found.append(Element(start[1], start[2] or "", body, start.start(), place))
-        start = opening.search(text, place)
-    return found
-
-
-def read_body(body: str, *, raw: bool = False) -> str:
-    """The value that stands between tags."""
-    value = body.removeprefix("\r").removeprefix("\n").removesuffix("\n")
-    stripped = value.strip()
-    if stripped.startswith("<![CDATA[") and stripped.endswith("]]>"):
-        pieces = CDATA.findall(stripped)
-        if "".join(f"<![CDATA[{piece}]]>" for piece in pieces) == stripped:
-            return "".join(pieces)
-    if raw or LOOSE.search(value):
-        return value
-    return ENTITY.sub(lambda match: ENTITIES[match[0]], value)
-
-
-def _end(text: str, start: int, closing: str, names: Collection[str]) -> int:
-    """Where the element ends: at the first end tag that is neither in CDATA nor inside a line.
-
-    Program text may hold the end tag in a string. So one that stands at the start of a line, or
-    before another element or the end, goes before one that does not.
-    """
-    places = []
-    skipped = [match.span() for match in CDATA.finditer(text, start)]
-    place = text.find(closing, start)
-    while place >= 0:
-        if not any(first <= place < last for first, last in skipped):
-            places.append(place)
-        place = text.find(closing, place + 1)
-    after = re.compile(f"\\s*(?:$|<(?:{_any(names)})[\\s>])")
-    good = [p for p in places if after.match(text, p + len(closing))]
-    return (good or places or [-1])[0]
-
-
-def _any(names: Collection[str]) -> str:
-    return "|".join(map(re.escape, names)) or "(?!)"
-
-
-# What stands between one pair of tags, shown while the reply still comes.
-
-
-OPEN_CDATA, CLOSE_CDATA = "<![CDATA[", "]]>"
-UNSURE = re.compile(r"\s*(?:<[^<>]*|\]{1,2}>?)?\s*\Z")
-"""The end of a text that may become a tag or the end of a CDATA section."""
-
-
-class TagText:
-    """Hands on the text of one element; what may become a tag waits.
-
-    Args:
-        tag: The element.
-        until: Where the part of the reply ends that is looked at; empty: nowhere.
-    """
-
-    def __init__(self, tag: str, until: str = "") -> None:
-        self._element = re.compile(rf"<{tag}>(?P<body>.*?)(?:(?P<end></{tag}>)|\Z)", re.DOTALL)
-        self._until = until
-        self._text = ""
-        self._shown = 0
-
-    def feed(self, text: str) -> str:
-        """What of this piece, and of what was held back, is shown now."""
-        self._text += text
-        seen = self._text.partition(self._until)[0] if self._until else self._text
-        whole = "".join(_visible(found) for found in self._element.finditer(seen))
-        shown, self._shown = whole[self._shown :], max(self._shown, len(whole))
-        return shown
-
-    def finish(self) -> str:
-        """Nothing is held back that is whole."""
-        return ""
-
-
-def _visible(found: re.Match[str]) -> str:
-    body = found["body"].lstrip()
-    if not found["end"]:
-        if OPEN_CDATA.startswith(body):
-            return ""
-        body = UNSURE.sub("", body)
-    body = body.rstrip()
-    if body.startswith(OPEN_CDATA):
-        return body.removeprefix(OPEN_CDATA).removesuffix(CLOSE_CDATA).rstrip()
-    return body
-
 
 INSTRUCTIONS = """\
 How to reply
@@ -201,8 +68,8 @@ HOW = "Write <say>, then <call>, and close every tag."
 class XMLAdapter(TextAdapter):
     """Tags, found by themselves, so that ``a<b and c & d`` needs no escaping.
 
-    What is written by us and holds ``<`` or ``&`` stands in a CDATA section and is read back byte
-    for byte.
+    What is written by us and holds ``<`` or ``&`` stands in a CDATA section or is escaped, and is
+    read back byte for byte.
     """
 
     def instructions(self, tools: tuple[Manifest, ...]) -> str:
@@ -256,35 +123,97 @@ class XMLAdapter(TextAdapter):
         """One field; text that could be taken for a tag stands in a CDATA section."""
         return write_tag(name, value)
 
-    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+    def write_outputs(self, outputs: Mapping[str, Any], signature: Any) -> str:
         """A whole reply."""
         infos = signature.output_fields
         return "\n\n".join(
-            write_tag(name, in_fence(value) if is_code(infos[name].annotation) else value)
-            for name, value in outputs.items()
+            _output(name, value, infos[name].annotation) for name, value in outputs.items()
         )
+
+    def format_field_with_value(
+        self, fields_with_values: Mapping[Any, Any], role: str = "user"
+    ) -> str:
+        """Fields by themselves; values within values in tags where they are outputs."""
+        written = []
+        for field, value in fields_with_values.items():
+            extra = field.info.json_schema_extra or {}
+            if role == "assistant" or extra.get("__dspy_field_type") == "output":
+                written.append(_output(field.name, value, field.info.annotation))
+            else:
+                written.append(super().format_field_with_value({field: value}))
+        return "\n\n".join(written)
+
+    def write_examples(self, signature: Any) -> str:
+        """The outputs with what stands for their values, and what those with parts consist of."""
+        kinds = {name: info.annotation for name, info in signature.output_fields.items()}
+        blocks = [
+            write_structure(name, kind)
+            if has_parts(kind)
+            else _output(name, describe_value(name, kind), kind)
+            for name, kind in kinds.items()
+        ]
+        for name, kind in kinds.items():
+            if has_parts(kind) and (schema := schema_of(kind, by_alias=False)):
+                told = json.dumps(schema, ensure_ascii=False)
+                blocks.append(
+                    f"The parts of `{name}`, each in its tags, adhere to the JSON schema {told}"
+                )
+        return "\n\n".join(blocks)
 
     def user_message_output_requirements(self, signature: Any) -> str:
         """What a reply has to look like."""
         names = ", then ".join(f"`<{name}>`" for name in signature.output_fields)
         return (
-            f"Reply with {names}, each closed by its end tag. A value with < or & in it stands "
-            "between <![CDATA[ and ]]>."
+            f"Reply with {names}, each closed by its end tag. In text, < is written as &lt; and & "
+            "as &amp;; code stands as it is between <![CDATA[ and ]]>."
         )
 
     def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
-        """What stands between the tags of the outputs."""
+        """What stands between the tags of the outputs; of those with parts, the element.
+
+        Raises:
+            AdapterParseError: There is none, or a text holds its own end tag, so that it may end
+                there or later.
+        """
         infos = signature.output_fields
-        found = {}
-        for name, info in infos.items():
-            value = read_tag(completion, name, infos, raw=is_code(info.annotation))
-            if value is not None:
-                found[name] = value
+        nested = {name for name, info in infos.items() if has_parts(info.annotation)}
+        found: dict[str, Any] = {}
+        for each in elements(completion, infos, nested):
+            if each.tag in found:
+                continue
+            if each.tag in nested:
+                found[each.tag] = each
+                continue
+            is_raw = is_code(infos[each.tag].annotation)
+            if not is_raw and find_end_tag(each.body, 0, each.tag):
+                told = (
+                    f"Failed to parse XML: the text of <{each.tag}> holds </{each.tag}>. Write "
+                    f"that as &lt;/{each.tag}>, or the text between <![CDATA[ and ]]>."
+                )
+                raise AdapterParseError(type(self).__name__, signature, completion, told)
+            found[each.tag] = read_body(each.body, raw=is_raw)
         return self.checked(found, signature, completion)
+
+    def _value(self, name: str, info: Any, found: Mapping[str, Any]) -> Any:
+        given = found.get(name)
+        if isinstance(given, Element):
+            return read_element(given, name, info.annotation)
+        return super()._value(name, info, found)
 
     def shown_field(self, signature: Any, name: str) -> ShownText | None:
         """What stands between the tags of the output."""
-        return TagText(name)
+        kind = signature.output_fields[name].annotation
+        return TagText(name, escaped=not is_code(kind) and not has_parts(kind))
+
+
+def _output(name: str, value: Any, annotation: Any) -> str:
+    """One output; a text that stands for a value with parts is left as it is."""
+    if has_parts(annotation) and not isinstance(value, str):
+        return write_value(name, value, annotation)
+    text = format_value(value)
+    if is_code(annotation):
+        return write_tag(name, in_fence(text))
+    return f"<{name}>\n{escape(text)}\n</{name}>"
 
 
 def _has_loose_call(text: str, end: int) -> bool:
