@@ -173,7 +173,18 @@ def test_004_09_a_missing_input_is_skipped_an_extra_one_is_told_of_and_none_is_n
     assert "question ##" not in made
     assert "[[ ## context ## ]]\nnull" in made
     assert "`[[ ## completed ## ]]`" in made
+    ChatAdapter()(ScriptedModel([GOOD]), {}, QA, [], {**INPUTS, "other": 1})
     assert "['other']" in caplog.text
+
+
+def test_004_28_what_the_service_is_given_and_what_was_said_is_not_told_of_as_left_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    signature = TOOLS.append(Field("history", "input", live_type("History")))
+    past = {"messages": [{"question": "?", "answer": "x"}]}
+    inputs = {"question": "?", "tools": [LOOK], "history": past}
+    NATIVE(ScriptedModel(["[[ ## answer ## ]]\nx"], tools=True), {}, signature, [], inputs)
+    assert not caplog.text
 
 
 @pytest.mark.parametrize("adapter", [cls() for cls in ADAPTERS])
@@ -473,6 +484,9 @@ def test_004_28_calls_may_be_asked_for_side_by_side_and_are_not_where_tools_are_
     assert (lm.calls[0]["tool_choice"], lm.calls[0]["parallel_tool_calls"]) == ("auto", True)
     lm = ScriptedModel(["[[ ## answer ## ]]\nx\n[[ ## calls ## ]]\ny"], tools=True)
     ChatAdapter()(lm, {"tools": [1], "tool_choice": "any"}, TOOLS, [], inputs)
+    assert {"tools", "tool_choice"}.isdisjoint(lm.calls[0])
+    lm = ScriptedModel(["[[ ## answer ## ]]\nx\n[[ ## calls ## ]]\ny"])
+    NATIVE(lm, {"tools": [1], "tool_choice": "any"}, TOOLS, [], inputs)
     assert {"tools", "tool_choice"}.isdisjoint(lm.calls[0])
 
 

@@ -434,6 +434,9 @@ class SignatureAdapter(NativeAdapter):
         demos: Sequence[Mapping[str, Any]],
         inputs: Mapping[str, Any],
     ) -> FieldRequest:
+        extra = [name for name in inputs if name not in signature.input_fields]
+        if extra:
+            LOG.warning("these inputs are not in the signature and are left out: %s", extra)
         options = dict(lm_kwargs)
         asked = self._call_preprocess(lm, options, signature, inputs)
         options |= self.reply_options(lm, asked, options)
@@ -559,10 +562,12 @@ class SignatureAdapter(NativeAdapter):
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, inputs: Mapping[str, Any]
     ) -> Any:
         """The signature without what the service has a place for, which goes into ``lm_kwargs``."""
-        if not self.use_native_function_calling:
+        is_native = self.use_native_function_calling
+        fields = find_tool_fields(signature) if is_native else None
+        if not is_native or (fields is not None and not _calls_functions(lm)):
             for name in TOOL_OPTIONS:
                 lm_kwargs.pop(name, None)
-        elif (fields := find_tool_fields(signature)) and _calls_functions(lm):
+        elif fields is not None:
             tools = inputs[fields.tools]
             each = tools if isinstance(tools, (list, tuple)) else [tools]
             lm_kwargs["tools"] = [function_of(tool) for tool in each]
@@ -864,8 +869,6 @@ class FieldAdapter(SignatureAdapter):
         for name, info in signature.input_fields.items():
             if name in inputs:
                 blocks.append(self._input(name, inputs[name], info))
-        if main_request:
-            self._warn_of_extra(signature, inputs)
         reminder = self.user_message_output_requirements(signature)
         if main_request and signature.output_fields and reminder:
             blocks.append([reminder])
@@ -942,11 +945,6 @@ class FieldAdapter(SignatureAdapter):
             return [self.write_field(name, _text(value), code=is_code(info.annotation))]
         first, *others = re.split(f'"?{mark}"?', self.write_field(name, format_value(marked)))
         return [first, *(chunk for pair in zip(media, others, strict=True) for chunk in pair)]
-
-    def _warn_of_extra(self, signature: Any, inputs: Mapping[str, Any]) -> None:
-        extra = [name for name in inputs if name not in signature.input_fields]
-        if extra:
-            LOG.warning("these inputs are not in the signature and are left out: %s", extra)
 
 
 def _marked(value: Any, mark: str, media: list[list[dict[str, Any]]]) -> Any:
