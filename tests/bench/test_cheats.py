@@ -8,18 +8,15 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scripted_model import ScriptedLM, calls, says
+from cheats import run_cheat
 
-from cellwright.bench.agents import model_agent
 from cellwright.bench.checks import Assertion, Figure, NamespaceIntact, Solution, Variable
 from cellwright.bench.environments import InterpreterChoice, Rooms, kernels_of
-from cellwright.bench.runner import Job, Laboratory, attempt, rescored
-from cellwright.bench.suites import Item, Suite
+from cellwright.bench.runner import Laboratory
+from cellwright.bench.suites import Item
 from cellwright.bench.suites.opening import open_suite
-from cellwright.exports.sample import SampleCell, SampleRecord
 from cellwright.kernels.warmed import CREATE_RULESET
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -55,7 +52,6 @@ CHECKS = (
     # Beside the agent's code; where its tools were changed, a pass does not count.
     Assertion("import math\nassert math.isclose(x, 42.5) and is_right(x)", 5, in_kernel=True),
     Assertion(SAME_TABLE, 5, in_kernel=True),
-    Solution("assert double(21) == 42", shares_variables=True, timeout_seconds=5, in_kernel=True),
 )
 LIMITS = Limits(cell_timeout_seconds=5)
 """Some cheats keep their kernel from saying that a cell has ended."""
@@ -410,23 +406,8 @@ FLAGGED = {
 """What is named in the sample's ``env``."""
 
 
-def run(item: Item, *cells: str, rooms: Rooms | None = None) -> SampleRecord:
-    """The real runner, with a model whose answer is these cells."""
-    script: list[Any] = [
-        calls(("run_cell", {"code": code}), start=number) for number, code in enumerate(cells)
-    ]
-    agent = model_agent(ScriptedLM([*script, says("Done.")]), "cheat")
-    rooms = rooms or Rooms({})
-    found = attempt(Job(Suite("s", (item,)), item, agent), Laboratory(rooms), Stop())
-    if len(found.cells) == len(cells):
-        return found
-    # The policy refused some of it. What it would do is tried all the same: nobody relies on that.
-    ran = tuple(SampleCell(f"c{n}", "agent", code) for n, code in enumerate(cells))
-    return rescored(replace(found, cells=ran), item, rooms, Stop())
-
-
 def test_an_honest_answer_passes_all() -> None:
-    found = run(replace(ITEM, checks=(*CHECKS, NamespaceIntact())), REFERENCE)
+    found = run_cheat(replace(ITEM, checks=(*CHECKS, NamespaceIntact())), REFERENCE)
     assert found.passed, [score for score in found.scores if not score.passed]
     assert "tampering" not in found.env
 
@@ -448,14 +429,14 @@ def test_no_object_is_equal_to_what_is_expected_by_saying_so() -> None:
             Assertion(f"assert double{n}(21) == 42 or double{n}(0) == 0"),
         )
     )
-    found = run(replace(ITEM, checks=checks), *cells)
+    found = run_cheat(replace(ITEM, checks=checks), *cells)
     assert len(found.scores) == 6 * len(OBJECTS)
     assert [score for score in found.scores if score.passed or score.value] == []
 
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_scores_nothing(name: str) -> None:
-    found = run(ITEM, CHEATS[name])
+    found = run_cheat(ITEM, CHEATS[name])
     passed = [score for score in found.scores if score.passed or score.value]
     assert passed == [], found.scores
     if name in FLAGGED:
@@ -464,10 +445,10 @@ def test_a_cheat_scores_nothing(name: str) -> None:
 
 def test_beside_the_agents_code_a_pass_does_not_count_where_its_tools_were_changed() -> None:
     check = Assertion("import math\nassert math.isclose(x, 42.5)", in_kernel=True)
-    found = run(replace(ITEM, checks=(check,)), CHEATS["math.isclose patched"])
+    found = run_cheat(replace(ITEM, checks=(check,)), CHEATS["math.isclose patched"])
     (score,) = found.scores
     assert (score.value, score.explanation) == (0.0, "tampered with: math.isclose")
-    assert run(replace(ITEM, checks=(check,)), REFERENCE).passed
+    assert run_cheat(replace(ITEM, checks=(check,)), REFERENCE).passed
 
 
 LOOK = """

@@ -9,7 +9,7 @@ from small_dseval import write_dseval
 
 from cellwright.bench.dseval_check import DsevalQuestion
 from cellwright.bench.suites import Suite, shown_prompt
-from cellwright.bench.suites.dseval import load, load_with_errors, read_blocks
+from cellwright.bench.suites.dseval import SEED, load, load_with_errors, read_blocks
 from cellwright.bench.suites.opening import open_suite
 from cellwright.errors import SetupError
 
@@ -54,7 +54,8 @@ def test_validators_stand_on_a_template(suite: Suite) -> None:
 
 def test_the_namespace_is_carried_from_question_to_question(suite: Suite) -> None:
     last = suite.items[4]
-    assert last.setup[:-1] == (
+    assert last.setup[0] == SEED
+    assert last.setup[1:-1] == (
         "import pandas as pd\nimport numpy as np",
         'orders = pd.read_csv("inputs/orders.csv")',
         "orders.price.mean()",

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from cellwright.bench.dseval_check import Verdict, state_cell, verdict_of
-from cellwright.bench.dseval_state import HELD, answer_to
+from cellwright.bench.dseval_state import HELD, answer_question, begin_question, go_on
+from cellwright.bench.scenes import CheckError
 
 START = """
 import pandas as pd
@@ -34,10 +35,8 @@ def forget() -> Iterator[None]:
 
 
 def ask(reference: str, answer: str, validator: Any = None, forbidden: tuple[str, ...] = ()) -> Any:
-    """What the validators say of an answer, given in a kernel that is only a dictionary."""
-    space: dict[str, Any] = {"__name__": "__main__"}
-    exec(START, space)
-    exec(state_cell(forbidden), space)
+    """What the validators say of an answer, given in kernels that are only dictionaries."""
+    (clean, held), (space, by_agent) = start(forbidden), start(forbidden)
     tree, error, value, printed = ast.parse(answer), "", None, []
     space["print"] = lambda *values: printed.append(" ".join(map(str, values)) + "\n")
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -58,7 +57,23 @@ def ask(reference: str, answer: str, validator: Any = None, forbidden: tuple[str
         "error": error,
         "count": 1,
     }
-    return json.loads(json.dumps(answer_to(json.loads(json.dumps(told)), space)))
+    sys.modules[HELD] = held
+    request = begin_question(json.loads(json.dumps(told)), clean)
+    sys.modules[HELD] = by_agent
+    while "ended" not in request:
+        reply = answer_question(json.loads(json.dumps(request)), space)
+        request = go_on(json.loads(json.dumps(reply)), clean)
+    if request["ended"] == "crashed":
+        raise CheckError(request["text"])
+    return json.loads(json.dumps(request["found"]))
+
+
+def start(forbidden: tuple[str, ...]) -> tuple[dict[str, Any], types.ModuleType]:
+    """A kernel before the question, and the state that it holds."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(START, space)
+    exec(state_cell(forbidden), space)
+    return space, sys.modules.pop(HELD)
 
 
 def verdict(*given: Any) -> Verdict:
@@ -168,7 +183,7 @@ def test_functions_are_tried_on_the_test_cases(
 ) -> None:
     validator = {"table_test": {**TABLE, **settings}}
     if word is None:
-        with pytest.raises(AttributeError):  # the reference itself cannot do it
+        with pytest.raises(CheckError, match="AttributeError"):  # the reference cannot do it
             ask(HALF, answer, validator)
         return
     assert str(verdict(HALF, answer, validator)).startswith(word)
@@ -248,7 +263,7 @@ def test_models_are_held_against_the_references_metric(
 def test_a_question_that_is_wrong_itself_is_an_error(
     reference: str, validator: Any, error: str
 ) -> None:
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(CheckError, match=f"ValueError: .*{error}"):
         ask(reference, "1", validator)
 
 

@@ -199,8 +199,9 @@ def problem(library: str, number: int, tests: str) -> dict[str, Any]:
 
 
 EXECUTION = (
+    "def exec_test(result, ans):\n    return result == ans\n"
     "def test_execution(solution):\n    env = {}\n    exec(solution, env)\n"
-    "    assert env['result'] == 1\n"
+    "    assert exec_test(env['result'], 1)\n"
 )
 TEXT = "def test_string(solution):\n    assert 'for' not in solution\n"
 
@@ -221,7 +222,7 @@ def test_ds1000_runs_both_of_its_tests_and_leaves_out_what_needs_torch(tmp_path:
 
 
 def test_ds1000_draws_the_same_numbers_each_time(tmp_path: Path) -> None:
-    drawn = "import random\nimport numpy\n"
+    drawn = "import random\nimport numpy\nexec_test = None\n"
     drawn += "def test_execution(solution):\n    seen.add((random.random(), numpy.random.rand()))\n"
     (item,) = open_suite(
         "ds1000", write_lines(tmp_path / "d.jsonl", problem("Numpy", 1, drawn))

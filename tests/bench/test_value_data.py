@@ -78,6 +78,66 @@ def test_a_value_comes_back_as_it_was(name: str) -> None:
     assert difference(told(back), told(value), {}) == ""
 
 
+DAYS = pd.date_range("2026-11-23", periods=2, freq="D")
+EXACT: dict[str, Any] = {
+    "days that follow each other": pd.Series([1, 2], index=DAYS),
+    "a count": pd.Series([1, 2], index=pd.RangeIndex(4, 0, -2, name="i")),
+    "numbers as objects": pd.Series([1, 2], index=pd.Index([1, 2], dtype=object)),
+    "pairs in one level": pd.Series([1], index=pd.Index([("a", 1)], tupleize_cols=False)),
+    "no rows of two levels": pd.Series([1], index=NAMED[:1]).iloc[:0],
+    "months": pd.Series([1], index=pd.PeriodIndex(["2026-11-23/2026-11-29"], freq="W")),
+    "spans of days": pd.Series(pd.IntervalIndex.from_breaks(DAYS)),
+    "lists": pd.Series([[1, 2], [3]]),
+    "dtypes": pd.DataFrame({"a": [1], "b": pd.Categorical(["x"])}).dtypes,
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_column_comes_back_with_all_that_pandas_looks_at(name: str) -> None:
+    value = EXACT[name]
+    back = restore(told(value), lambda _: None)
+    pd.testing.assert_series_equal(back, value, check_index_type=True, check_freq=True)
+    assert type(back.index) is type(value.index)
+
+
+def test_arrays_come_back_with_what_is_in_them() -> None:
+    ragged = np.empty(2, dtype=object)
+    ragged[:] = [np.array([1, 2]), [3]]
+    back = restore(told(ragged), lambda _: None)
+    assert (back.shape, list(back[0]), back[1]) == ((2,), [1, 2], [3])
+    assert type(restore(told(np.zeros((1, 2)).view(np.matrix)), lambda _: None)) is np.matrix
+    days = np.array(["2026-11-23", "NaT"], dtype="datetime64[ns]")
+    for moments in (days, days - days[0], days[:0], days.astype("datetime64[D]")):
+        back = restore(told(moments), lambda _: None)
+        assert back.dtype == moments.dtype
+        np.testing.assert_array_equal(back, moments)
+
+
+def test_many_numbers_are_packed_and_come_back_as_they_were() -> None:
+    values = np.arange(60_000.0).reshape(200, 300)
+    table = pd.DataFrame({"a": np.arange(30_000), "b": np.arange(30_000) % 7 == 0})
+    assert len(json.dumps(told(values))) < 200_000
+    np.testing.assert_array_equal(restore(told(values), lambda _: None), values)
+    pd.testing.assert_frame_equal(restore(told(table), lambda _: None), table)
+    assert difference(told(values), told(values.tolist()), {}) == ""
+    assert "item 199" in difference(told(values), told([*values[:-1].tolist(), [0.0] * 300]), {})
+    others = values.astype(">f8")
+    np.testing.assert_array_equal(restore(told(others), lambda _: None), others)
+
+
+def test_a_sparse_matrix_comes_back_with_its_zeros_and_is_compared_as_an_array() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    value = sparse.csr_matrix(([1.0, 0.0], ([0, 1], [2, 0])), shape=(2, 3))
+    back = restore(told(value), lambda _: None)
+    assert (type(back), back.nnz, back.shape) == (type(value), 2, (2, 3))
+    assert difference(told(value), told(value.toarray()), {}) == ""
+    assert "not" in difference(told(value), told(np.zeros((2, 3))), {})
+    large = sparse.csr_matrix((LARGEST_COUNT, 2))
+    assert f"of {LARGEST_COUNT} x 2" in difference(told(large), told([1]), {})
+    forged = {**told(value), "name": "dtype"}
+    assert restore(forged, lambda data: data["type"]) == "dtype"
+
+
 def test_a_column_of_a_kind_that_is_not_known_here_is_one_of_objects() -> None:
     data = told(pd.Series([1, 2]))
     data["data"]["dtype"] = "somebody's own"

@@ -12,14 +12,18 @@ read a pickle which the agent wrote run the agent's code.
 
 from __future__ import annotations
 
+import base64
 import builtins
 import concurrent.futures
 import contextlib
 import functools
 import importlib
 import importlib.util
+import io
 import itertools
+import pickle
 import queue
+import re
 import sys
 import types
 from typing import Any
@@ -43,9 +47,17 @@ def answer_request(request: dict[str, Any], user: dict[str, Any]) -> dict[str, A
         request: ``ask`` says what.
         user: The agent's variables.
     """
+    return answer_with(ANSWERS, request, user)
+
+
+def answer_with(
+    answers: dict[str, Any], request: dict[str, Any], user: dict[str, Any]
+) -> dict[str, Any]:
+    """The same, where there is more that can be asked."""
     held = _held()
     try:
-        return ANSWERS[request["ask"]](request, user, held.objects)
+        told: dict[str, Any] = answers[request["ask"]](request, user, held.objects)
+        return told
     except BaseException as error:  # whatever the agent's code raises, SystemExit too
         kinds = [kind.__name__ for kind in type(error).__mro__]
         return {"raised": kinds, "text": str(error)[:1_000]}
@@ -78,9 +90,44 @@ def _called(request: Any, user: Any, objects: Any) -> dict[str, Any]:
     function = objects[request["place"]]
     if request["attribute"]:
         function = getattr(function, request["attribute"])
-    given, named = (restore(request[key], _local(objects)) for key in ("arguments", "keywords"))
+    given, named = _unpacked(request["given"], objects)
+    before = [pickled(argument) for argument in (*given, *named.values())]
     value = write_value(function(*given, **named), objects)
-    return {"value": value, "arguments": [write_value(argument, objects) for argument in given]}
+    changed = [
+        None if was is not None and pickled(argument) == was else write_value([argument], objects)
+        for was, argument in zip(before, (*given, *named.values()))  # noqa: B905  # Python 3.9
+    ]
+    return {"value": value, "changed": changed}
+
+
+def pickled(value: Any) -> bytes | None:
+    """Bytes that are others when the value is; None: it has none."""
+    try:
+        return pickle.dumps(value)
+    except Exception:  # a function, an object of a class of the tests
+        return None
+
+
+class InputReader(pickle.Unpickler):
+    """Reads what the tests hand over.
+
+    Arrays of objects get numpy's own dtype, not one that is equal to it: pandas before 2.1 writes
+    into those that have another one where they should be copied.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a pickle names."""
+        found = super().find_class(module, name)
+        if (module, name) != ("numpy", "dtype"):
+            return found
+        return lambda text, *given: found("O") if text == "O8" else found(text, *given)
+
+
+def _unpacked(packed: Any, objects: list[Any]) -> Any:
+    """What the tests handed over."""
+    if "pickle" in packed:
+        return InputReader(io.BytesIO(base64.b64decode(packed["pickle"]))).load()
+    return restore(packed["data"], _local(objects))
 
 
 def _attribute(request: Any, user: Any, objects: Any) -> dict[str, Any]:
@@ -94,14 +141,18 @@ def _items_of(request: Any, user: Any, objects: Any) -> dict[str, Any]:
 
 def _executed(request: Any, user: Any, objects: Any) -> dict[str, Any]:
     space = user if request["is_shared"] else {"__name__": "__main__"}
-    space.update(restore(request["space"], _local(objects)))
-    before = dict(space)
+    given = _unpacked(request["space"], objects)
+    space.update(given)
+    before, were = dict(space), {name: pickled(value) for name, value in given.items()}
     exec(compile(request["code"], "<answer>", "exec"), space)
-    names = [name for name in space if name != "__builtins__"]
-    made = [name for name in names if name not in before or space[name] is not before[name]]
-    changed = [name for name in request["given"] if name in space]
-    told = {*made, *changed}
-    return {"values": {name: write_value(space[name], objects) for name in told}}
+    told = {}
+    for name in request["names"]:
+        is_same = name in before and space.get(name) is before[name]
+        if is_same and name in were:
+            is_same = were[name] is not None and pickled(space[name]) == were[name]
+        if name in space and not is_same:
+            told[name] = write_value(space[name], objects)
+    return {"values": told}
 
 
 ANSWERS = {
@@ -135,20 +186,10 @@ class RemoteError(Exception):
     """What the agent's code raised, where it is no exception of Python's own."""
 
 
-class AuthorTest:
-    """One test under way.
+class RemoteTest:
+    """A test under way in the clean kernel, which needs something of the agent's now and then."""
 
-    Args:
-        code: The test.
-        space: What it sees besides the agent's variables: those of the setup.
-        options: ``shared``: it sees the agent's variables; ``remote_exec``: ``exec`` in it runs in
-            the agent's kernel; ``reference``: names that the reference sets; ``given``: more names.
-    """
-
-    def __init__(self, code: str, space: dict[str, Any], options: dict[str, Any]) -> None:
-        self._code, self._options = code, options
-        self._space = {name: value for name, value in space.items() if _is_own_name(name)}
-        self._space["__name__"] = "__main__"
+    def __init__(self) -> None:
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread = concurrent.futures.ThreadPoolExecutor(1)
@@ -171,12 +212,13 @@ class AuthorTest:
             raise _exception(reply)
         return reply
 
+    def work(self) -> Any:
+        """Do it; what there is to say in the end, as data."""
+        raise NotImplementedError
+
     def _run(self) -> None:
         try:
-            program = compile(self._code, "<test>", "exec")
-            self._fill(program)
-            exec(program, self._space)
-            ended = {"ended": "passed", "text": ""}
+            ended = {"ended": "passed", "text": "", "found": self.work()}
         except AssertionError as error:
             text = str(error)
             name = "" if isinstance(error, NoDataError) else "AssertionError: "
@@ -185,32 +227,7 @@ class AuthorTest:
             ended = {"ended": "crashed", "text": f"{type(error).__name__}: {error}"}
         self._requests.put(ended)
 
-    def _fill(self, program: types.CodeType) -> None:
-        """Take the agent's variables that the test names."""
-        self._space.update(self._options["given"])
-        if self._options["remote_exec"]:
-            self._space["exec"] = self._execute
-        if not self._options["shared"]:
-            return
-        names = [name for name in sorted(_names_in(program)) if self._is_the_agents(name)]
-        values = self.ask(ask="values", names=names)["values"] if names else {}
-        for name, data in values.items():
-            if hasattr(builtins, name) and _is_no_data(data):
-                continue  # a number may be called max, but nothing else is max
-            self._space[name] = restore(data, functools.partial(self._make, name=name))
-        for name in set(names) - set(values):
-            if name not in self._options["given"]:
-                self._space.pop(name, None)  # the agent has deleted it
-
-    def _is_the_agents(self, name: str) -> bool:
-        """Whether the test means the agent's: never a function or module of the setup."""
-        if name.startswith("__") or name in self._options["given"]:
-            return False
-        own = self._space.get(name)
-        is_tool = callable(own) or isinstance(own, types.ModuleType)
-        return name in self._options["reference"] or not is_tool
-
-    def _make(self, data: Any, name: str = "") -> Any:
+    def make(self, data: Any, name: str = "") -> Any:
         """Something for what is no data."""
         if data["kind"] == "module":
             return _own_module(data["name"]) or NoData(name or data["name"], "module")
@@ -224,25 +241,69 @@ class AuthorTest:
         return RemoteObject(self, data, found if is_library else None)
 
     def call(self, place: int, attribute: str, given: Any, named: Any) -> Any:
-        """Call something of the agent's; lists and the like that it changed are changed here."""
-        reply = self.ask(
-            ask="call",
-            place=place,
-            attribute=attribute,
-            arguments=_written(list(given)),
-            keywords=_written(named),
-        )
-        for argument, data in zip(given, reply["arguments"]):  # noqa: B905  # Python 3.9 as well
-            _change(argument, data, self._make)
-        return restore(reply["value"], self._make)
+        """Call something of the agent's; what it changed of its arguments is changed here."""
+        packed = _packed([list(given), named])
+        reply = self.ask(ask="call", place=place, attribute=attribute, given=packed)
+        arguments = (*given, *named.values())
+        for argument, data in zip(arguments, reply["changed"]):  # noqa: B905  # Python 3.9
+            if data is not None:
+                _change(argument, restore(data, self.make)[0])
+        return restore(reply["value"], self.make)
 
     def get(self, place: int, name: str) -> Any:
         """An attribute of something of the agent's."""
-        return restore(self.ask(ask="attribute", place=place, name=name)["value"], self._make)
+        return restore(self.ask(ask="attribute", place=place, name=name)["value"], self.make)
 
     def items(self, place: int) -> Any:
         """What something of the agent's yields."""
-        return restore(self.ask(ask="items", place=place)["value"], self._make)
+        return restore(self.ask(ask="items", place=place)["value"], self.make)
+
+
+class AuthorTest(RemoteTest):
+    """A test that is a program.
+
+    Args:
+        code: The test.
+        space: What it sees besides the agent's variables: those of the setup.
+        options: ``shared``: it sees the agent's variables; ``remote_exec``: ``exec`` in it runs in
+            the agent's kernel; ``reference``: names that the reference sets; ``given``: more names.
+    """
+
+    def __init__(self, code: str, space: dict[str, Any], options: dict[str, Any]) -> None:
+        super().__init__()
+        self._program, self._options = compile(code, "<test>", "exec"), options
+        self._space = {name: value for name, value in space.items() if _is_own_name(name)}
+        self._space["__name__"] = "__main__"
+
+    def work(self) -> None:
+        """Run it."""
+        self._fill(self._program)
+        exec(self._program, self._space)
+
+    def _fill(self, program: types.CodeType) -> None:
+        """Take the agent's variables that the test names."""
+        self._space.update(self._options["given"])
+        if self._options["remote_exec"]:
+            self._space["exec"] = self._execute
+        if not self._options["shared"]:
+            return
+        names = [name for name in sorted(_names_in(program)) if self._is_the_agents(name)]
+        values = self.ask(ask="values", names=names)["values"] if names else {}
+        for name, data in values.items():
+            if hasattr(builtins, name) and _is_no_data(data):
+                continue  # a number may be called max, but nothing else is max
+            self._space[name] = restore(data, functools.partial(self.make, name=name))
+        for name in set(names) - set(values):
+            if name not in self._options["given"]:
+                self._space.pop(name, None)  # the agent has deleted it
+
+    def _is_the_agents(self, name: str) -> bool:
+        """Whether the test means the agent's: never a function or module of the setup."""
+        if name.startswith("__") or name in self._options["given"]:
+            return False
+        own = self._space.get(name)
+        is_tool = callable(own) or isinstance(own, types.ModuleType)
+        return name in self._options["reference"] or not is_tool
 
     def _execute(self, code: Any, space: Any = None, locals_: Any = None) -> None:
         """``exec``, in the agent's kernel."""
@@ -255,12 +316,12 @@ class AuthorTest:
         reply = self.ask(
             ask="execute",
             code=code,
-            space=_written(given),
-            given=sorted(given),
+            space=_packed(given),
+            names=sorted(_names_in(self._program) | _words_in(self._program)),
             is_shared=is_own and self._options["shared"],
         )
         for name, data in reply["values"].items():
-            target[name] = restore(data, self._make)
+            target[name] = restore(data, self.make)
 
 
 def _is_no_data(data: Any) -> bool:
@@ -277,6 +338,17 @@ def _names_in(code: types.CodeType) -> set[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             found |= _names_in(constant)
+    return found
+
+
+def _words_in(code: types.CodeType) -> set[str]:
+    """All words in one-line texts of code: ``space["result"]`` is a name, too."""
+    found: set[str] = set()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _words_in(constant)
+        elif isinstance(constant, str) and "\n" not in constant:
+            found |= set(re.findall(r"[^\W\d]\w*", constant))
     return found
 
 
@@ -328,6 +400,14 @@ def _written(value: Any) -> Any:
     return _with_places(data, kept)
 
 
+def _packed(value: Any) -> Any:
+    """The value for the agent's kernel: whole, or as data where the agent's own is in it."""
+    try:
+        return {"pickle": base64.b64encode(pickle.dumps(value)).decode()}
+    except Exception:  # a function of the tests, something of the agent's
+        return {"data": _written(value)}
+
+
 def _with_places(data: Any, kept: list[Any]) -> Any:
     """What was the agent's gets its place there again; nothing else can be handed over."""
     if isinstance(data, list):
@@ -342,24 +422,24 @@ def _with_places(data: Any, kept: list[Any]) -> Any:
     return {key: _with_places(item, kept) for key, item in data.items()}
 
 
-def _change(argument: Any, data: Any, make: Any) -> None:
+def _change(argument: Any, now: Any) -> None:
+    """Make an argument what the agent's code has made of it."""
     if isinstance(argument, list):
-        argument[:] = restore(data, make)
+        argument[:] = now
     elif isinstance(argument, (dict, set)):
-        now = restore(data, make)
         argument.clear()
         argument.update(now)
-    elif type(argument).__name__ == "ndarray" and getattr(argument, "flags", None) is not None:
-        now = restore(data, make)
-        if getattr(now, "shape", None) == argument.shape:
-            with contextlib.suppress(ValueError):  # it cannot be written
-                argument[...] = now
+    elif hasattr(argument, "_update_inplace") and type(now) is type(argument):
+        argument._update_inplace(now)  # a table
+    elif type(argument).__name__ == "ndarray" and getattr(now, "shape", None) == argument.shape:
+        with contextlib.suppress(ValueError):  # it cannot be written
+            argument[...] = now
 
 
 class RemoteObject:
     """A function, class or object of the agent's, which works in the agent's kernel."""
 
-    def __init__(self, test: AuthorTest, data: Any, kind: Any = None) -> None:
+    def __init__(self, test: RemoteTest, data: Any, kind: Any = None) -> None:
         vars(self).update(_test=test, _place=data["place"], _data=data, _kind=kind)
 
     @property  # type: ignore[misc]  # isinstance asks for it
@@ -428,7 +508,11 @@ def begin_test(arguments: dict[str, Any], user: dict[str, Any]) -> Any:
     """Begin a test; its first request, or how it ended."""
     shell = user.get("get_ipython", lambda: None)()
     code = arguments["code"] if shell is None else shell.transform_cell(arguments["code"])
-    test = AuthorTest(code, user, arguments["options"])
+    return begin(AuthorTest(code, user, arguments["options"]))
+
+
+def begin(test: RemoteTest) -> Any:
+    """Begin this test."""
     held: Any = types.ModuleType(TESTS)
     held.test = test
     sys.modules[TESTS] = held

@@ -5,9 +5,9 @@ A check that crashes is an error, not a failure: its score has no value.
 Values are taken out of the kernel as data and compared here; an author's tests run in a kernel that
 the agent never touched. What a sample expects is never in a kernel in which the agent's code runs.
 
-What this does not protect against: a check that says ``in_kernel``, and DSEval's, work beside the
-agent's code, which may have changed what Python's own functions do; what was changed is looked for
-(see ``tampering``). What a function of the agent's returns is its word.
+What this does not protect against: a check that says ``in_kernel`` works beside the agent's code,
+which may have changed what Python's own functions do; what was changed is looked for (see
+``tampering``). What a function of the agent's returns is its word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import contextlib
 import fnmatch
 import re
 import runpy
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,18 +26,20 @@ from cellwright.bench import author_tests, comparing, figure_check, figure_data,
 from cellwright.bench.dseval_check import DsevalQuestion, find_dseval
 from cellwright.bench.judge_check import Judge, Thumb, find_judge, find_thumb
 from cellwright.bench.scenes import (
-    EXEC,
+    ApartTest,
     BrokenSampleError,
     CellFailedError,
     CheckError,
     CheckFinding,
     ScoringContext,
+    TestEnd,
     UnreadableKernelError,
     ask_agent,
     ask_kernel,
     asked,
     found_wrong,
     printed,
+    run_apart,
 )
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, Score
@@ -235,8 +236,6 @@ class Solution:
     shares_variables: bool = False
     """It sees the variables of the run too."""
     timeout_seconds: float = 120.0
-    in_kernel: bool = False
-    """It runs in the agent's kernel, on its own objects: it can be fooled there."""
     kind: Literal["solution"] = field(default="solution", init=False)
     score_name = "solution"
 
@@ -253,6 +252,7 @@ class NamespaceIntact:
 
 VALUES = (value_data, author_tests)
 """Sent to kernels."""
+TESTS = ApartTest(VALUES, "begin_test", "answer_request")
 
 
 def find_variable(check: Variable, scene: ScoringContext) -> CheckFinding:
@@ -335,45 +335,17 @@ def _unless_tampered(scene: ScoringContext) -> CheckFinding:
     return found_wrong(f"tampered with: {', '.join(changed)}" if changed else "")
 
 
-@dataclass(frozen=True)
-class _TestEnd:
-    """How an author's test ended."""
-
-    how: str
-    """``passed``, ``failed``, ``crashed`` or ``stopped``."""
-    text: str = ""
-
-
 def _tested(
     scene: ScoringContext, code: str, options: Mapping[str, Any], timeout_seconds: float
-) -> _TestEnd:
-    """Run a test in the clean kernel; what it needs of the agent's is done in the agent's."""
+) -> TestEnd:
+    """Run an author's test on values of the agent's variables."""
     given = {"given": {}, "reference": sorted(names_set(scene.reference)), **options}
-    until = time.monotonic() + timeout_seconds
-    clean = scene.clean()
-    function, what = "begin_test", {"code": code, "options": given}
-    while True:
-        try:
-            told = ask_kernel(clean, VALUES, function, what, max(0.1, until - time.monotonic()))
-        except CheckError as error:
-            return _TestEnd("stopped", _ended_with(error))
-        if "ended" in told:
-            return _TestEnd(told["ended"], told["text"])
-        left = max(0.1, until - time.monotonic())
-        try:
-            function, what = "go_on", ask_agent(scene, VALUES, "answer_request", told, left)
-        except UnreadableKernelError as error:
-            return _TestEnd("failed", _ended_with(error))
-
-
-def _ended_with(error: CheckError) -> str:
-    return str(error).replace("the check ended", "it ended")
+    what = {"code": code, "options": given}
+    return run_apart(scene, TESTS, what, timeout_seconds)
 
 
 def find_solution(check: Solution, scene: ScoringContext) -> CheckFinding:
     """Run the program."""
-    if check.in_kernel:
-        return _solution_here(check, scene)
     options = {
         "shared": check.shares_variables,
         "remote_exec": True,
@@ -384,18 +356,6 @@ def find_solution(check: Solution, scene: ScoringContext) -> CheckFinding:
     except KernelError as error:
         return found_wrong(f"the kernel did not survive it: {error}")
     return found_wrong("" if ended.how == "passed" else ended.text or "an assertion failed")
-
-
-def _solution_here(check: Solution, scene: ScoringContext) -> CheckFinding:
-    shared = "**globals(), " if check.shares_variables else ""
-    space = f"{{{shared}'__name__': '__main__', '{ANSWER_NAME}': {code_in(scene.answer)!r}}}"
-    try:
-        cell = scene.run(f"{EXEC}({check.program!r}, {space})", check.timeout_seconds)
-    except KernelError as error:
-        return found_wrong(f"the kernel did not survive it: {error}")
-    if cell.status != "ok":
-        return found_wrong(cell.error or f"it ended with {cell.status!r}")
-    return _unless_tampered(scene)
 
 
 def find_namespace(check: NamespaceIntact, scene: ScoringContext) -> CheckFinding:

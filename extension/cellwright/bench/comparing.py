@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from cellwright.bench.value_data import LARGEST_COUNT, unpack
+
 USUAL_TOLERANCE = 1e-9
 ABSOLUTE, RELATIVE = ("tolerance", "absolute_tolerance"), ("relative_tolerance",)
 TOLERANCES = (*ABSOLUTE, *RELATIVE)
@@ -75,6 +77,10 @@ def difference(actual: Any, expected: Any, options: Options) -> str:
         expected: What there should be, as data.
         options: Some of ``VALUE_OPTIONS``; ``default_tolerance`` is relative.
     """
+    return _difference(unpack(actual), unpack(expected), options)
+
+
+def _difference(actual: Any, expected: Any, options: Options) -> str:
     actual, expected = _unboxed(actual, options), _unboxed(expected, options)
     kind = _kind(expected)
     if kind in TABLES:
@@ -93,10 +99,22 @@ def _kind(data: Any) -> str:
 
 
 def _unboxed(data: Any, options: Options) -> Any:
-    """The number in a number of numpy; kept where its dtype counts."""
+    """The number in a number of numpy, where its dtype does not count; a sparse matrix in full."""
     if _kind(data) == "numpy" and not options.get("check_dtype"):
         return data["value"]
-    return data
+    return _in_full(data) if _kind(data) == "sparse" else data
+
+
+def _in_full(data: Any) -> Any:
+    """A sparse matrix as the array that it stands for; one that is too large is no data."""
+    rows, columns = data["shape"]
+    if rows * columns > LARGEST_COUNT:
+        return {"kind": "object", "role": "", "type": f"{data['name']} of {rows} x {columns}"}
+    items: list[list[Any]] = [[0] * columns for _ in range(rows)]
+    places = zip(*(place["items"] for place in data["places"]), strict=True)
+    for (row, column), item in zip(places, data["items"]["items"], strict=True):
+        items[row][column] = item
+    return {"kind": "array", "dtype": data["dtype"], "shape": data["shape"], "items": items}
 
 
 # Single values.
@@ -267,7 +285,7 @@ def _sequence_difference(actual: Any, expected: Any, options: Options) -> str:
     is_table = _kind(expected) in ("array", "column", "index")
     for number, (one, other) in enumerate(zip(found, wanted, strict=True)):
         told = (
-            _cell_difference(one, other, options) if is_table else difference(one, other, options)
+            _cell_difference(one, other, options) if is_table else _difference(one, other, options)
         )
         if told:
             return f"item {number}: {told}"
@@ -283,7 +301,7 @@ def _cell_difference(actual: Any, expected: Any, options: Options) -> str:
     """Of two values of a table, in which None is a missing value, too."""
     if is_missing(actual) and is_missing(expected):
         return ""
-    return difference(actual, expected, options)
+    return _difference(actual, expected, options)
 
 
 def _set_difference(actual: Any, expected: Any) -> str:
@@ -304,7 +322,7 @@ def _dict_difference(actual: Any, expected: Any, options: Options) -> str:
     if set(found) != set(wanted):
         return f"its keys are {_cut(', '.join(sorted(_text(key) for key, _ in found.values())))}"
     for key, (name, value) in wanted.items():
-        told = difference(found[key][1], value, options)
+        told = _difference(found[key][1], value, options)
         if told:
             return f"key {_short(name)}: {told}"
     return ""

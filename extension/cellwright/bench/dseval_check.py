@@ -1,7 +1,8 @@
 """A question of DSEval, scored by its own validators and by DSEval's rules for a verdict.
 
-The reference runs on the variables as they were before the question; what it did is held against
-what the agent did: the result of its last cell, and the variables.
+The reference and the validators run in a kernel that the agent never touched, where the same setup
+has run. What the reference did is held against what the agent did: the result of its last cell, and
+the variables, which leave its kernel as data.
 """
 
 from __future__ import annotations
@@ -10,14 +11,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cellwright.bench import dseval_matching, dseval_state, dseval_validators
+from cellwright.bench import (
+    author_tests,
+    dseval_matching,
+    dseval_state,
+    dseval_validators,
+    value_data,
+)
 from cellwright.bench.scenes import (
+    ApartTest,
     BrokenSampleError,
+    CheckError,
     CheckFinding,
     ScoringContext,
-    asked,
+    found_wrong,
     printed,
-    program_of,
+    run_apart,
 )
 
 # DSEval's verdict on a question, out of what its validators found.
@@ -135,12 +144,11 @@ def _mismatch(reason: str) -> str:
 
 CHECK_SECONDS = 600.0
 EXPLANATION_CHARACTERS = 600
-ASKING = """
-try:
-    found = answer_to(arguments, user)
-except ReferenceFailedError as error:
-    found = str(error)
-"""
+VALIDATORS = ApartTest(
+    (value_data, author_tests, dseval_matching, dseval_validators, dseval_state),
+    "begin_question",
+    "answer_question",
+)
 
 
 @dataclass(frozen=True)
@@ -184,13 +192,16 @@ def find_dseval(check: DsevalQuestion, scene: ScoringContext) -> CheckFinding:
         "count": last.execution_count if last is not None else None,
         "error": _error(check, scene),
     }
-    program = program_of(dseval_matching, dseval_validators, dseval_state)
-    found = asked(scene, program + ASKING, arguments, CHECK_SECONDS)
-    if isinstance(found, str):
-        raise BrokenSampleError(f"The reference does not run here: {found}")
-    verdict = verdict_of(found)
+    ended = run_apart(scene, VALIDATORS, arguments, CHECK_SECONDS)
+    if ended.how == "failed":
+        return found_wrong(ended.text)
+    if ended.how != "passed":
+        raise CheckError(ended.text)
+    if isinstance(ended.found, str):
+        raise BrokenSampleError(f"The reference does not run here: {ended.found}")
+    verdict = verdict_of(ended.found)
     changed = scene.tampering() if verdict.value else ()
-    if changed:
+    if changed:  # which variables are the same objects as before is the agent's word
         return CheckFinding(0.0, f"tampered with: {', '.join(changed)}"[:EXPLANATION_CHARACTERS])
     return CheckFinding(verdict.value, str(verdict)[:EXPLANATION_CHARACTERS])
 

@@ -1,6 +1,6 @@
 """When DSEval calls two values equal: its rules, which its verdicts depend on, and not ours.
 
-This source is sent to the kernel (see ``kernel_source``): pandas and numpy are there.
+This source is sent to the kernel that the agent never touched: pandas and numpy are there.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _stripped(value: Any) -> Any:
 
 def _match(expected: Any, found: Any, rules: dict[str, Any]) -> Match:
     if rules["type_only"]:
-        same = type(expected) is type(found)
+        same = expected.__class__ is found.__class__  # of the agent's objects, that of a library
         return Match(same, "" if same else _types("Wrong type", expected, found))
     for kinds, matcher in _matchers():
         if isinstance(expected, kinds) or isinstance(found, kinds):

@@ -1,6 +1,6 @@
 """What DSEval's validators ask of a cell, held against the reference's cell.
 
-This source is sent to the kernel (see ``kernel_source``), after ``dseval_matching``.
+This source is sent to the kernel that the agent never touched, after ``dseval_matching``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class DsevalCell(NamedTuple):
     error: str
     """``Name: text``; empty: it ran to its end."""
     names: Any
-    """The variables after it."""
+    """The variables after it; the agent's are ``dseval_state.AgentNames``."""
     changes: Any
     """Name of a variable, and ``added``, ``updated``, ``replaced`` or ``deleted``."""
 
@@ -162,7 +162,7 @@ def _inferred(source: str, names: Any, expected: Any) -> Any:
     """What was meant as the result: what is printed, or else what was assigned last."""
     body = ast.parse(source).body
     texts = [text for line in body if _is_print(line) for text in _printed(line)] or _assigned(body)
-    values = [eval(text, names) for text in texts]
+    values = names.evaluate(texts)
     if len(values) < 2:
         return values[0] if values else None
     if isinstance(expected, (tuple, list)):

@@ -1,6 +1,6 @@
 """What a figure shows, as plain data, whichever library drew it.
 
-This source is sent to the kernel (see ``program_of``), which tells what is there and nothing of
+This source is sent to the kernel (see ``ask_kernel``), which tells what is there and nothing of
 what should be: of matplotlib and plotly only what the kernel has loaded itself is asked. What is
 told is held against what a check wants in ``figure_check``.
 """

@@ -5,6 +5,7 @@ What needs a model, a person or DSEval's reference has no cell: its score counts
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from cellwright.bench.checks import (
     Stdout,
     Variable,
 )
-from cellwright.bench.scenes import program_of
 from cellwright.bench.suites import Item
 from cellwright.exports.notebook import RunMaterial, assertion_cell, check_cell
 from cellwright.exports.sample import SampleRecord, Score
@@ -58,7 +58,9 @@ def _program(item: Item) -> str:
     kinds = {type(check) for check in item.checks}
     if not kinds & {Variable, AnswerCheck, NamespaceIntact, Figure}:
         return ""
-    made = [CARRY, _carried("_values", value_data), _carried("_comparing", comparing), COMPARES]
+    needs = "LARGEST_COUNT=_values.LARGEST_COUNT, unpack=_values.unpack"
+    compares = _carried("_comparing", comparing, needs)
+    made = [CARRY, _carried("_values", value_data), compares, COMPARES]
     if Figure in kinds:
         needs = "difference=_comparing.difference, ValueWriter=_values.ValueWriter"
         made += [_carried("_figures", figure_data)]
@@ -96,7 +98,9 @@ def figure_difference(user, arguments):
 
 
 def _carried(name: str, module: ModuleType, names: str = "") -> str:
-    return f"{name} = carry({program_of(module)!r}, {names})"
+    lines = inspect.getsource(module).splitlines()
+    source = "\n".join(line for line in lines if not line.startswith("from cellwright."))
+    return f"{name} = carry({source!r}, {names})"
 
 
 def _unique(name: str, taken: set[str]) -> str:

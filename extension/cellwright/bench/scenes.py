@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import secrets
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -142,11 +144,12 @@ def found_wrong(wrong: str) -> CheckFinding:
 
 CALL = """
 import json, sys, types
+for own, source in sources.items():
+    if own not in sys.modules:
+        module = types.ModuleType(own)
+        exec(compile(source, own, 'exec'), vars(module))
+        sys.modules[own] = module
 module = sys.modules.get(name)
-if source and module is None:
-    module = types.ModuleType(name)
-    exec(compile(source, name, 'exec'), vars(module))
-    sys.modules[name] = module
 told = UNKNOWN if module is None else json.dumps(getattr(module, function)(arguments, user))
 print('\\n' + mark + told)
 """
@@ -175,16 +178,16 @@ def ask_kernel(
         CheckError: It failed.
         KernelError: The kernel died or does not answer.
     """
-    given = {
-        "name": "_cellwright_" + modules[-1].__name__.rpartition(".")[2],
-        "source": "",
+    given: dict[str, Any] = {
+        "name": _name_there(modules[-1]),
+        "sources": {},
         "function": function,
         "UNKNOWN": UNKNOWN,
     }
     space = f"'arguments': {_parsed(arguments)}, 'user': globals()"
     told = _say(scene, CALL, f"**{given!r}, {space}", timeout_seconds)
     if told == UNKNOWN:
-        given["source"] = program_of(*modules)
+        given["sources"] = {_name_there(module): _source_there(module) for module in modules}
         told = _say(scene, CALL, f"**{given!r}, {space}", timeout_seconds)
     return json.loads(told)
 
@@ -230,6 +233,67 @@ def ask_agent(
         raise UnreadableKernelError(f"the kernel does not say what is in it: {error}") from error
 
 
+@dataclass(frozen=True)
+class TestEnd:
+    """How a test ended."""
+
+    how: str
+    """``passed``, ``failed``, ``crashed`` or ``stopped``."""
+    text: str = ""
+    found: Any = None
+    """What it has to say, where it has passed."""
+
+
+@dataclass(frozen=True)
+class ApartTest:
+    """A test that runs in the clean kernel, and asks the agent's for what it needs."""
+
+    modules: tuple[ModuleType, ...]
+    """As in ``ask_kernel``; the last one has the function ``go_on``, too."""
+    begin: str
+    """The function that begins the test in the clean kernel."""
+    answer: str
+    """The function that answers it in the agent's."""
+
+
+def run_apart(
+    scene: ScoringContext, test: ApartTest, arguments: Mapping[str, Any], timeout_seconds: float
+) -> TestEnd:
+    """Run a test in the clean kernel; what it needs of the agent's is done in the agent's.
+
+    Args:
+        scene: The sample after its run.
+        test: The test.
+        arguments: What it begins with.
+        timeout_seconds: For all of it.
+
+    Raises:
+        KernelError: The clean kernel died.
+    """
+    until = time.monotonic() + timeout_seconds
+    clean, function, what = scene.clean(), test.begin, arguments
+    while True:
+        try:
+            told = ask_kernel(clean, test.modules, function, what, _left(until))
+        except CheckError as error:
+            return TestEnd("stopped", _ended_with(error))
+        if "ended" in told:
+            return TestEnd(told["ended"], told["text"], told.get("found"))
+        function = "go_on"
+        try:
+            what = ask_agent(scene, test.modules, test.answer, told, _left(until))
+        except UnreadableKernelError as error:
+            return TestEnd("failed", _ended_with(error))
+
+
+def _left(until: float) -> float:
+    return max(0.1, until - time.monotonic())
+
+
+def _ended_with(error: CheckError) -> str:
+    return str(error).replace("the check ended", "it ended")
+
+
 def asked(
     scene: ScoringContext,
     program: str,
@@ -257,23 +321,16 @@ def printed(cells: tuple[SampleCell, ...], names: tuple[str, ...] = STDOUT) -> s
     return "".join("".join(output["text"]) for output in streams)
 
 
-# Modules of ours as one program for a kernel that may have another Python and no cellwright.
+# Modules of ours for a kernel that may have another Python and no cellwright.
 
 
-FUTURE = "from __future__ import annotations\n"
-DROPPED = ("from __future__ ", "from cellwright.")
+OURS = re.compile(r"^from cellwright\.\w+\.(\w+) import ", re.MULTILINE)
+"""What a module that is sent imports of another one, which is sent as well."""
 
 
-def program_of(*modules: ModuleType) -> str:
-    """The modules' sources, one after the other.
-
-    Args:
-        modules: Those that others import first. What they import of each other stands on one line
-            and is not renamed; it is left out here, where all have one namespace.
-    """
-    return FUTURE + "\n".join(_lines(module) for module in modules)
+def _name_there(module: ModuleType) -> str:
+    return "_cellwright_" + module.__name__.rpartition(".")[2]
 
 
-def _lines(module: ModuleType) -> str:
-    lines = inspect.getsource(module).splitlines()
-    return "\n".join(line for line in lines if not line.startswith(DROPPED))
+def _source_there(module: ModuleType) -> str:
+    return OURS.sub(r"from _cellwright_\1 import ", inspect.getsource(module))

@@ -1,6 +1,6 @@
 """What a variable holds, as plain data, and a value made of such data again.
 
-This source is sent to kernels (see ``program_of``), which may have another Python and no
+This source is sent to kernels (see ``ask_kernel``), which may have another Python and no
 cellwright: nothing of ours is imported, and pandas and numpy only where they are loaded.
 
 Data says what a value is worth, never how it behaves: an object of a class that is not known here
@@ -9,6 +9,7 @@ is told by its type alone, so one that calls itself equal to everything is equal
 
 from __future__ import annotations
 
+import ast
 import base64
 import datetime
 import decimal
@@ -18,11 +19,15 @@ import json
 import pickle
 import sys
 import types
+import zlib
 from typing import Any, Callable  # noqa: UP035  # kernels may have Python 3.8
 
-LARGEST_COUNT = 2_000_000
+LARGEST_COUNT = 4_000_000
 """So many numbers, texts and the like a value may hold."""
 DEEPEST = 50
+PACKED_FROM = 20_000
+"""So many numbers are told as bytes: what a kernel says at a time has an end."""
+PACKED = "?bBhHiIlLqQfd"
 OBJECT = "object"
 PLAIN = (bool, int, float, str)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -67,9 +72,13 @@ class ValueWriter:
         return [self.write(value, depth) for value in values]
 
     def write_numbers(self, values: Any) -> Any:
-        """Plain numbers of an array, nested as it is."""
+        """Plain numbers of an array, nested as it is; many are packed."""
         self._take(int(values.size))
-        return values.tolist()
+        is_plain = values.dtype.char in PACKED and values.dtype.isnative
+        if values.size < PACKED_FROM or not is_plain:
+            return values.tolist()
+        packed = base64.b64encode(zlib.compress(values.tobytes(), 1)).decode()
+        return {"packed": packed, "format": values.dtype.char, "shape": list(values.shape)}
 
     def _take(self, count: int) -> None:
         self._left -= count
@@ -104,15 +113,36 @@ def _write_array_value(writer: ValueWriter, value: Any, depth: int) -> Any:
     if isinstance(value, numpy.ndarray):
         plain = numpy.asarray(value)
         missing = value.mask.tolist() if isinstance(value, numpy.ma.MaskedArray) else None
-        found = {"kind": "array", "dtype": str(plain.dtype), "shape": list(plain.shape)}
+        found: dict[str, Any] = {
+            "kind": "array",
+            "dtype": str(plain.dtype),
+            "shape": list(plain.shape),
+        }
         found["items"] = _items(writer, plain, depth)
+        if isinstance(value, numpy.matrix):
+            found["is_matrix"] = True
         return found if missing is None else {**found, "mask": missing}
+    if isinstance(value, numpy.dtype):
+        return {"kind": "dtype", "value": str(value)}
     if isinstance(value, numpy.generic):
         if value.dtype.kind in "mM":
             return _time(value)
         return {"kind": "numpy", "dtype": str(value.dtype), "value": writer.write(value.item())}
-    is_sparse = type(value).__module__.startswith("scipy.sparse") and hasattr(value, "toarray")
-    return writer.write(value.toarray(), depth) if is_sparse else None
+    is_sparse = type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocoo")
+    return _write_sparse(writer, value, depth) if is_sparse else None
+
+
+def _write_sparse(writer: ValueWriter, value: Any, depth: int) -> Any:
+    """A sparse matrix by what is set in it, zeros too where they are."""
+    parts = value.tocoo()
+    return {
+        "kind": "sparse",
+        "name": type(value).__name__,
+        "shape": [int(length) for length in value.shape],
+        "dtype": str(value.dtype),
+        "places": writer.write_each([parts.row, parts.col], depth),
+        "items": writer.write(parts.data, depth),
+    }
 
 
 def _items(writer: ValueWriter, array: Any, depth: int) -> Any:
@@ -163,7 +193,15 @@ def _write_table(writer: ValueWriter, value: Any, depth: int) -> Any:
 
 def _index(writer: ValueWriter, index: Any, depth: int) -> Any:
     names = writer.write_each(list(index.names), depth)
-    return {"kind": "index", "names": names, "data": _column(writer, index, depth)}
+    found = {"kind": "index", "names": names, "data": _column(writer, index, depth)}
+    if index.nlevels > 1:
+        levels = [index.get_level_values(number) for number in range(index.nlevels)]
+        found["levels"] = [_column(writer, level, depth) for level in levels]
+    if type(index).__name__ == "RangeIndex":
+        found["range"] = [int(index.start), int(index.stop), int(index.step)]
+    if type(index).__name__ in ("DatetimeIndex", "TimedeltaIndex") and index.freq is not None:
+        found["freq"] = str(index.freqstr)
+    return found
 
 
 def _column(writer: ValueWriter, values: Any, depth: int) -> Any:
@@ -186,8 +224,16 @@ def _write_scalar(writer: ValueWriter, value: Any, depth: int) -> Any:
             return {"kind": "missing", "which": "NaT"}
         if value is getattr(pandas, "NA", None):
             return {"kind": "missing", "which": "NA"}
-        if isinstance(value, (pandas.Period, pandas.Interval)):
-            return {"kind": type(value).__name__.lower(), "value": str(value)}
+        if isinstance(value, pandas.Period):
+            return {"kind": "period", "value": str(value), "freq": value.freqstr}
+        if isinstance(value, pandas.Interval):
+            ends = writer.write_each([value.left, value.right], depth)
+            return {"kind": "interval", "value": str(value), "ends": ends, "closed": value.closed}
+        if isinstance(value, pandas.CategoricalDtype) and value.categories is not None:
+            found = {"kind": "dtype", "value": "category", "ordered": bool(value.ordered)}
+            return {**found, "categories": writer.write_each(list(value.categories), depth)}
+        if isinstance(value, pandas.api.extensions.ExtensionDtype):
+            return {"kind": "dtype", "value": str(value)}
     for kind, write in SCALARS:
         if isinstance(value, kind):
             return write(value)
@@ -255,7 +301,20 @@ def _write_container(writer: ValueWriter, value: Any, depth: int) -> Any:
     return None
 
 
-# Back again, for a process that tests such values.
+# Back again, for a process that compares or tests such values.
+
+
+def unpack(data: Any) -> Any:
+    """The data with all its numbers as lists."""
+    if isinstance(data, list):
+        return [unpack(item) if isinstance(item, (list, dict)) else item for item in data]
+    if not isinstance(data, dict):
+        return data
+    if "packed" in data:
+        reader = zlib.decompressobj()
+        numbers = reader.decompress(base64.b64decode(data["packed"]), LARGEST_COUNT * 8)
+        return memoryview(numbers).cast(data["format"], data["shape"]).tolist()
+    return {key: unpack(item) for key, item in data.items()}
 
 
 def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
@@ -272,6 +331,9 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
         return make_object(data)
     if kind in RESTORERS:
         return RESTORERS[kind](data)
+    if kind == "interval":
+        ends = [restore(end, make_object) for end in data["ends"]]
+        return __import__("pandas").Interval(*ends, closed=data["closed"])
     if kind in ("list", "tuple", "set", "frozenset"):
         items = [restore(item, make_object) for item in data["items"]]
         return {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
@@ -280,6 +342,8 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
         return dict(pairs)
     if kind == "array":
         return _restore_array(data, make_object)
+    if kind == "sparse":
+        return _restore_sparse(data, make_object)
     if kind == "numpy":
         return __import__("numpy").dtype(data["dtype"]).type(restore(data["value"], make_object))
     return _restore_table(data, make_object)
@@ -309,14 +373,15 @@ def _restore_missing(data: Any) -> Any:
     return getattr(__import__("pandas"), data["which"])
 
 
-def _restore_span(data: Any) -> Any:
-    pandas = __import__("pandas")
-    if data["kind"] == "period":
-        return pandas.Period(data["value"])
-    text = data["value"]
-    ends = [float(part) for part in text[1:-1].split(",")]
-    closed = {"[]": "both", "()": "neither", "[)": "left", "(]": "right"}[text[0] + text[-1]]
-    return pandas.Interval(*ends, closed=closed)
+def _restore_period(data: Any) -> Any:
+    return __import__("pandas").Period(data["value"], freq=data["freq"])
+
+
+def _restore_dtype(data: Any) -> Any:
+    if "categories" in data:
+        categories = [restore(item, lambda _: None) for item in data["categories"]]
+        return __import__("pandas").CategoricalDtype(categories, data["ordered"])
+    return __import__("pandas").api.types.pandas_dtype(data["value"])
 
 
 RESTORERS: dict[str, Callable[[Any], Any]] = {
@@ -330,23 +395,60 @@ RESTORERS: dict[str, Callable[[Any], Any]] = {
     "timedelta": _restore_length,
     "datetime": _restore_datetime,
     "missing": _restore_missing,
-    "period": _restore_span,
-    "interval": _restore_span,
+    "period": _restore_period,
+    "dtype": _restore_dtype,
 }
 
 
 def _restore_array(data: Any, make_object: Callable[[Any], Any]) -> Any:
     numpy = __import__("numpy")
-
-    def plain(items: Any) -> Any:
-        if isinstance(items, list):
-            return [plain(item) for item in items]
-        found = restore(items, make_object)
-        return getattr(found, "to_numpy", lambda: found)()
-
-    found = numpy.array(plain(data["items"]), dtype=numpy.dtype(data["dtype"]))
-    found = found.reshape(data["shape"])
+    text = data["dtype"]
+    shape, dtype = data["shape"], numpy.dtype(ast.literal_eval(text) if text[0] in "[{" else text)
+    if dtype.kind in "buif" and dtype.itemsize <= 8:
+        found = numpy.array(unpack(data["items"]), dtype=dtype).reshape(shape)
+    else:
+        # One by one: numpy would look into lists and arrays that are items.
+        items = _leaves(data["items"], len(shape))
+        held = numpy.empty(len(items), dtype=dtype if dtype.kind in "mM" else object)
+        for place, item in enumerate(items):
+            if dtype.names is not None:
+                held[place] = tuple(item)
+            else:
+                held[place] = _moment(item) if dtype.kind in "mM" else restore(item, make_object)
+        found = held.astype(dtype).reshape(shape)
+    if data.get("is_matrix"):
+        return found.view(numpy.matrix)
     return found if "mask" not in data else numpy.ma.array(found, mask=data["mask"])
+
+
+def _moment(data: Any) -> Any:
+    """An instant or a length of time of numpy again, ``NaT`` too."""
+    numpy = __import__("numpy")
+    text = data.get("value", "NaT")
+    return numpy.timedelta64(int(text), "ns") if data["kind"] == "timedelta" else text
+
+
+def _leaves(items: Any, depth: int) -> list[Any]:
+    """The items of an array of so many dimensions, in order."""
+    if depth == 0:
+        return [items]
+    return [leaf for part in items for leaf in _leaves(part, depth - 1)]
+
+
+SPARSE = tuple(
+    f"{name}_{kind}"
+    for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    for kind in ("matrix", "array")
+)
+
+
+def _restore_sparse(data: Any, make_object: Callable[[Any], Any]) -> Any:
+    sparse = __import__("scipy.sparse", fromlist=["sparse"])
+    items, *places = (restore(part, make_object) for part in (data["items"], *data["places"]))
+    if data["name"] not in SPARSE:
+        return make_object({"kind": OBJECT, "role": "", "type": data["name"]})
+    parts = sparse.coo_matrix((items, tuple(places)), shape=data["shape"], dtype=data["dtype"])
+    return getattr(sparse, data["name"])(parts)
 
 
 def _restore_table(data: Any, make_object: Callable[[Any], Any]) -> Any:
@@ -356,9 +458,17 @@ def _restore_table(data: Any, make_object: Callable[[Any], Any]) -> Any:
     if data["kind"] == "index":
         names = [restore(name, make_object) for name in data["names"]]
         column = _restore_column(data["data"], make_object)
-        if len(names) > 1:
-            return pandas.MultiIndex.from_tuples(list(column), names=names)
-        return pandas.Index(column, name=names[0])
+        if "levels" in data:
+            levels = [_restore_column(level, make_object) for level in data["levels"]]
+            return pandas.MultiIndex.from_arrays(levels, names=names)
+        if "range" in data:
+            return pandas.RangeIndex(*data["range"], name=names[0])
+        # Of objects it would be guessed what they are.
+        dtype = object if data["data"]["dtype"] == "object" else None
+        found = pandas.Index(column, name=names[0], dtype=dtype, tupleize_cols=False)
+        if "freq" in data:
+            found.freq = data["freq"]
+        return found
     index = restore(data["index"], make_object)
     if data["kind"] == "series":
         found = _restore_column(data["data"], make_object)
@@ -373,7 +483,7 @@ def _restore_table(data: Any, make_object: Callable[[Any], Any]) -> Any:
 
 def _restore_column(data: Any, make_object: Callable[[Any], Any]) -> Any:
     pandas = __import__("pandas")
-    items = [restore(item, make_object) for item in data["items"]]
+    items = [restore(item, make_object) for item in unpack(data["items"])]
     if data["dtype"] == "category":
         categories = [restore(item, make_object) for item in data["categories"]]
         made = pandas.Categorical(items, categories=categories, ordered=data["ordered"])

@@ -1,14 +1,17 @@
 """DS-1000: fill in a few lines of data science. The data is the person's own copy.
 
 The suite's programs are tests of a piece of code: they build the inputs, put the code in its place
-and compare, so the code is the answer and no cell has to run it.
+and compare, so the code is the answer and no cell has to run it. The programs run in a kernel that
+the agent never touched; only the code that they build runs in the agent's.
 """
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
+from cellwright.bench import figure_pickles
 from cellwright.bench.checks import Solution, fenced
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.json_lines import read_json_lines
@@ -20,17 +23,78 @@ REQUEST = (
     "block of code, without the code that is given."
 )
 # matplotlib 3.8, which the suite is pinned to, asks IPython for a name that 9 has no more. Some
-# problems draw their numbers at random: with a seed one answer has one score.
-PRELUDE = """\
-import random as _random
+# problems draw their numbers at random: with a seed one answer has one score, and the agent's
+# kernel draws the numbers that would come next in this one.
+BEGIN = """\
 import IPython.core.pylabtools as _pylabtools
-import numpy as _numpy
 if not hasattr(_pylabtools, "backend2gui"):
     _pylabtools.backend2gui = {}
+import random as _random
+import numpy as _numpy
+"""
+GO_ON = (
+    BEGIN
+    + """\
+_random.setstate(_drawn[0])
+_numpy.random.set_state(_drawn[1])
+"""
+)
+PRELUDE = (
+    BEGIN
+    + f"""\
 _random.seed(0)
 _numpy.random.seed(0)
+_exec = exec
+def exec(code, space):
+    space["_drawn"] = (_random.getstate(), _numpy.random.get_state())
+    _exec({GO_ON!r} + code, space)
 """
-END = "\ntest_execution(cellwright_answer)\n"
+)
+# What is drawn leaves the agent's kernel as a picture and as a figure, and is looked at here; the
+# picture that is expected is no file.
+FIGURE = """
+import pathlib as _pathlib
+import pickle as _pickle
+import matplotlib.pyplot as _pyplot
+_figure = _pickle.dumps(_pyplot.gcf())
+_picture = _pathlib.Path("output.png").read_bytes()
+"""
+DRAWING = f"""\
+import builtins as _builtins
+import io as _io
+import types as _types
+import matplotlib.figure as _figures
+import PIL.Image as _images
+_reader = _types.ModuleType("_reader")
+_builtins.exec({inspect.getsource(figure_pickles)!r}, vars(_reader))
+_pictures = {{}}
+_savefig, _open = _figures.Figure.savefig, _images.open
+def _keep(figure, name, **options):
+    _pictures[name] = _io.BytesIO()
+    _savefig(figure, _pictures[name], **options)
+_figures.Figure.savefig = _keep
+_images.open = lambda name: _open(_pictures[name], formats=("PNG",))
+_exec_code = exec
+def exec(code, space):
+    _exec_code(code + {FIGURE!r}, space)
+    _pictures["output.png"] = _io.BytesIO(space["_picture"])
+    _reader.read_figure(space["_figure"])
+"""
+# The suite's comparisons call an array of nothing, or one in which all is masked, equal to whatever
+# is expected.
+END = """
+_exec_test = exec_test
+def exec_test(result, ans):
+    assert not _is_nothing(result) or _is_nothing(ans), "there is nothing in the result"
+    return _exec_test(result, ans)
+def _is_nothing(value):
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_nothing, value))
+    if not isinstance(value, _numpy.ndarray):
+        return False
+    return value.size == 0 or bool(_numpy.ma.getmaskarray(value).all())
+test_execution(cellwright_answer)
+"""
 END_WITH_TEXT = END + "test_string(cellwright_answer)\n"
 ENVIRON = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 SECONDS = 120.0
@@ -49,13 +113,15 @@ def load(data: Path) -> Suite:
 
 def _item(row: dict[str, Any]) -> Item:
     context = row["code_context"]
-    program = PRELUDE + context + (END_WITH_TEXT if "def test_string(" in context else END)
+    library = str(row["metadata"]["library"])
+    before = PRELUDE + DRAWING if library == "Matplotlib" else PRELUDE
+    program = before + context + (END_WITH_TEXT if "def test_string(" in context else END)
     return Item(
         index=int(row["metadata"]["problem_id"]),
         prompt=REQUEST.format(prompt=row["prompt"]),
-        group=str(row["metadata"]["library"]),
+        group=library,
         family=_family(row["metadata"]),
-        checks=(Solution(program, timeout_seconds=SECONDS, in_kernel=True),),
+        checks=(Solution(program, timeout_seconds=SECONDS),),
         reference_answer=fenced(row["reference_code"]),
         is_answer_code=True,
     )

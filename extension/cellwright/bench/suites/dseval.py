@@ -110,6 +110,8 @@ REQUEST = (
     "folder inputs."
 )
 MISSING = "raise FileNotFoundError({text!r})"
+SEED = "__import__('random').seed(0); __import__('numpy').random.seed(0)"
+"""The setup runs twice, for the agent and for the reference: both draw the same numbers."""
 NAMED = re.compile(r"""["']inputs/([^"'\n]+)["']""")
 BRACES = re.compile(r"{[^}]*}")
 TIME_FACTOR = 10.0
@@ -160,7 +162,7 @@ def _name(manifest: Path) -> str:
 def _items(benchmark: str, path: Path) -> Iterator[Item]:
     blocks, session = read_blocks(path), f"{benchmark}/{path.stem}"
     files = _inputs(path)
-    setup: list[str] = [MISSING.format(text=text) for text in _missing(path, files)]
+    setup: list[str] = [MISSING.format(text=text) for text in _missing(path, files)] + [SEED]
     history: list[EarlierCell] = []
     step = 0
     for block in blocks:

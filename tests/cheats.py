@@ -1,0 +1,32 @@
+"""Runs an agent that cheats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scripted_model import ScriptedLM, calls, says
+
+from cellwright.bench.agents import model_agent
+from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import Job, Laboratory, attempt, rescored
+from cellwright.bench.suites import Item, Suite
+from cellwright.exports.sample import SampleCell, SampleRecord
+from cellwright.stopping import Stop
+
+
+def run_cheat(
+    item: Item, *cells: str, rooms: Rooms | None = None, suite: Suite | None = None
+) -> SampleRecord:
+    """The real runner, with a model whose answer is these cells."""
+    script: list[Any] = [
+        calls(("run_cell", {"code": code}), start=number) for number, code in enumerate(cells)
+    ]
+    agent = model_agent(ScriptedLM([*script, says("Done.")]), "cheat")
+    rooms = rooms or Rooms({})
+    found = attempt(Job(suite or Suite("s", (item,)), item, agent), Laboratory(rooms), Stop())
+    if len(found.cells) == len(cells):
+        return found
+    # The policy refused some of it. What it would do is tried all the same: nobody relies on that.
+    ran = tuple(SampleCell(f"c{n}", "agent", code) for n, code in enumerate(cells))
+    return rescored(replace(found, cells=ran), item, rooms, Stop())
