@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ class Forking:
 
 def test_a_state_is_found_by_the_run_that_came_next() -> None:
     row = {"id": "a", "label": "Sort", "run_id": "run-1", "step": 0, "is_later": False}
-    row["at"] = 1.0
+    row.update(at=1.0, changes={})
     kernel = Forking(list=[row, {**row, "id": "b", "is_later": True}])
     before, later = find_before(kernel, "run-1"), find_later(kernel)
     assert before is not None
@@ -144,7 +145,8 @@ def test_an_undo_that_cannot_be_done_says_why(kernel: object, kept: int, why: st
 
 
 def test_the_state_before_a_cell_is_found_and_one_that_is_not_kept_is_named() -> None:
-    row = {"id": "a", "label": "Sort", "run_id": "run-1", "step": 0, "is_later": False, "at": 1.0}
+    row = {"id": "a", "label": "Sort", "run_id": "run-1", "step": 0, "is_later": False}
+    row.update(at=1.0, changes={})
     kernel = Forking(list=[row, {**row, "id": "b", "step": 3}, {**row, "id": "c", "run_id": "x"}])
     found = [find_before(kernel, "run-1", step) for step in (0, 1, 3, 2)]
     assert [each and each.snapshot_id for each in found] == ["a", "a", "b", None]
@@ -157,7 +159,10 @@ def test_the_state_before_a_cell_is_found_and_one_that_is_not_kept_is_named() ->
     assert news_of(snapshot, [ChangedFile("a.csv")]) == news
     assert "cell 3 of run run-1 and what came" in note_for_model("run-1", is_undone=True, step=3)
     assert "I have undone run run-1" in note_for_model("run-1", is_undone=True)
-    assert "I have redone run run-1" in note_for_model("run-1", is_undone=False, step=3)
+    assert news_of(snapshot)["files"] is None
+    redone = note_for_model("run-1", is_undone=False, step=3)
+    assert "I have redone run run-1 up to its cell 3" in redone
+    assert "until I run them again" in note_for_model("run-1", is_undone=False, by_cells=True)
 
 
 def test_files_that_can_be_put_back_are_offered_and_the_others_named() -> None:
@@ -176,9 +181,15 @@ def test_files_that_can_be_put_back_are_offered_and_the_others_named() -> None:
     done = f"These files are put back: {named}{left}Databases"
     assert done in undone_text(snapshot, files, are_back=True)
     one = ChangedFiles(back[1:2])
-    assert "%agent redo --files puts 1 file forth: b (comes back)." in redone_text("run-1", one)
-    assert "put forth: a, b" in redone_text("run-1", files, are_back=True)
-    assert redone_text("run-1", ChangedFiles()).endswith("had left them.")
+    later = replace(snapshot, is_later=True)
+    assert "%agent redo --files puts 1 file forth: b (comes back)." in redone_text(later, one)
+    assert "put forth: a, b" in redone_text(later, files, are_back=True)
+    assert redone_text(later, ChangedFiles()).endswith("had left them.")
+    partly = [replace(later, changes={"run-1": step}) for step in (3, 0)]
+    assert [redone_text(each, ChangedFiles()) for each in partly] == [
+        "Variables are as they were before cell 3 of run run-1, which stays undone.",
+        "Variables are as they were before run run-1, which stays undone.",
+    ]
     told = note_for_model("run-1", is_undone=True, files=["a", "b"])
     assert "So are these files: a, b. Others are not taken back." in told
     assert "so are these files: a" in note_for_model("run-1", is_undone=False, files=["a"])

@@ -22,6 +22,7 @@ from cellwright.kernels import Kernel
 from cellwright.kernels.copies import open_copy
 from cellwright.kernels.fresh import start_kernel
 from cellwright.kernels.going_back import (
+    NOTHING_TO_REDO,
     ChangedFile,
     ChangedFiles,
     Snapshot,
@@ -33,6 +34,7 @@ from cellwright.kernels.going_back import (
     find_later,
     kept_steps,
     missing_step,
+    no_files_text,
     note_of_files,
     offered_text,
     put_files_back,
@@ -42,13 +44,14 @@ from cellwright.kernels.going_back import (
 )
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
-from cellwright.record.run_record import UNDONE, RunRecord, choice_of, make_chosen, make_undone
+from cellwright.record.run_record import RunRecord, choice_of, make_chosen
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_before
 from cellwright.session.run import Run
 from cellwright.session.services import ModelService
 from cellwright.settings import Mode, Settings, check_batch_mode
 from cellwright.stopping import Stop, drive
+from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.tools import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
@@ -66,6 +69,10 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
+CELLS_AGAIN = (
+    "%agent cells puts the code of the last run into the next cell: run it to have again what it "
+    "did."
+)
 QUIET_SECONDS = 2.0
 """Work that takes longer shows how far it is."""
 
@@ -312,13 +319,8 @@ class Commands:
         record = order.store.record(here or order.store.resolve("last" if step else target))
         place, kernel = UndonePlace(record.run_id, step), self._session.kernel
         wants_files = order.line.arguments.files
-        before, is_bare = self._session.undone, target == "last"
-        if (
-            wants_files
-            and is_bare
-            and before
-            and find_files(kernel, before.run_id, before.step).back
-        ):
+        before = self._session.undone
+        if wants_files and target == "last" and before is not None:
             # The variables are there already, and only now the person reads which files are not.
             with self._session.at_work():
                 return self._put_files_back(order, before, "")
@@ -327,7 +329,7 @@ class Commands:
             with self._session.at_work():
                 files = self._files_of(record, place, put_back=wants_files)
                 shown = undone_text(snapshot, files, are_back=wants_files)
-                self._go_to(order, snapshot, shown, files.back if wants_files else ())
+                self._go_to(order, snapshot, shown, files.back if wants_files else None)
         why = explain_missing(kernel, order.settings.snapshots)
         if wants_files and find_files(kernel, place.run_id, step).back:
             with self._session.at_work():
@@ -339,7 +341,7 @@ class Commands:
             raise SetupError(
                 f"Run {place.run_id} ran no cell {step}.", hint="Name one that it ran."
             )
-        cells = executed_before(record, step)
+        cells = executed_before(record, step, order.store, ChatStore(order.store.database))
         if cells:
             self._shell.set_next_input("\n\n".join(cells))
         files = ChangedFiles(find_files(kernel, place.run_id, step).back)
@@ -357,44 +359,41 @@ class Commands:
         """Put files back, and nothing else; what the person reads, after some words before it."""
         record = order.store.record(place.run_id)
         files = self._files_of(record, place, put_back=True)
+        self._session.undone = None
+        after = "" if before else "%agent undo --files once more goes one run further back."
         if files.back:
-            text = note_of_files(files)
-            self._session.tell_model(text, order.settings, order.calling)
-        forth = "%agent redo --files puts them forth again."
-        return Result(f"{before} {files_text(files)}{forth}".strip())
+            self._session.tell_model(note_of_files(files), order.settings, order.calling)
+            after = "%agent redo --files puts them forth again."
+        done = files_text(files) or f"{no_files_text(place)} "
+        return Result(f"{before} {done}{after}".strip())
 
     def _redo(self, order: _Order) -> object:
         kernel, wants_files = self._session.kernel, order.line.arguments.files
         snapshot = find_later(kernel)
         if snapshot is None and not (wants_files and find_files(kernel).back):
-            raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
+            raise SetupError(NOTHING_TO_REDO, hint=CELLS_AGAIN)
         with self._session.at_work():
             files = put_files_back(kernel) if wants_files else find_files(kernel)
             if snapshot is None:
                 text = note_of_files(files, is_forth=True)
                 self._session.tell_model(text, order.settings, order.calling)
                 return Result(files_text(files, "forth").strip())
-            shown = redone_text(snapshot.run_id, files, are_back=wants_files)
-            self._go_to(order, snapshot, shown, files.back if wants_files else ())
+            shown = redone_text(snapshot, files, are_back=wants_files)
+            self._go_to(order, snapshot, shown, files.back if wants_files else None)
         return None
 
     def _go_to(
-        self, order: _Order, snapshot: Snapshot, shown: str, files: Sequence[ChangedFile]
+        self, order: _Order, snapshot: Snapshot, shown: str, files: Sequence[ChangedFile] | None
     ) -> None:
         """Go to a state of the kernel, which the record knows before it happens."""
         scores, run_id = order.store.scores, snapshot.run_id
-        before = {score.name: score for score in scores.of(run_id)}.get(UNDONE)
-        if snapshot.is_later:
-            scores.withdraw(run_id, UNDONE)
-        else:
-            scores.give(run_id, make_undone(snapshot.step))
+        before = scores.set_undone(snapshot.changes)
+        if not snapshot.is_later:
             self._session.take_cells_back(order.store.events(run_id), run_id, snapshot.step)
         try:
             self._session.go_to(snapshot, order.settings, order.calling, shown, files)
         except CellwrightError:
-            scores.withdraw(run_id, UNDONE)
-            if before is not None:
-                scores.give(run_id, before)
+            scores.set_undone(before)
             if files and not snapshot.is_later:
                 put_files_back(self._session.kernel)
             raise

@@ -127,7 +127,7 @@ class ShellSession:
         self._process_id = os.getpid()
         self._snapshots = 0
         self.undone: UndonePlace | None = None
-        """What the variables were taken back to, while nothing was asked since."""
+        """Where the variables were taken without the files, while nothing was asked since."""
 
     def mind_going_back(self, settings: Settings, cell: CallingCell) -> None:
         """Where this kernel was a snapshot until now, begin anew what needs it.
@@ -147,13 +147,14 @@ class ShellSession:
             self._go_on_after(str(news["kept_run"]), settings, cell)
         elif isinstance(news, Mapping) and "run_id" in news:
             run_id, is_undone, step = str(news["run_id"]), news["is_undone"], news["step"]
-            self.undone = UndonePlace(run_id, step) if is_undone else None
+            files = news["files"]
+            asks_for_files = is_undone and files is None
+            self.undone = UndonePlace(run_id, step) if asks_for_files else None
             if is_undone and step:
                 # The snapshot was in the middle of the run; the record has all of it.
                 self._conversation, self.gate = None, OutputGate()
                 self._go_on_after(run_id, settings, cell)
-            files = news["files"]
-            text = note_for_model(run_id, is_undone=is_undone, step=step, files=files)
+            text = note_for_model(run_id, is_undone=is_undone, step=step, files=files or ())
             self.tell_model(text, settings, cell)
 
     def tell_model(self, text: str, settings: Settings, cell: CallingCell) -> None:
@@ -186,7 +187,7 @@ class ShellSession:
         settings: Settings,
         cell: CallingCell,
         shown: str,
-        files: Sequence[ChangedFile],
+        files: Sequence[ChangedFile] | None,
     ) -> None:
         """Make a snapshot the state of this kernel; where that can be done, it does not return.
 
@@ -195,7 +196,7 @@ class ShellSession:
             settings: As the cell has them.
             cell: The one that asks.
             shown: What it shows.
-            files: Those that were put back with it.
+            files: Those that were put back with it; None: none were to be.
 
         Raises:
             SetupError: It cannot be done.

@@ -10,6 +10,7 @@ from fake_answers import text, tool_call
 from magics.live_kernel import LiveKernel
 from magics.painting_front_end import PaintingFrontEnd
 
+from cellwright.record.run_record import Score
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
@@ -31,9 +32,13 @@ def ask(kernel: LiveKernel, code: str, said: str = "Done.") -> str:
 
 
 def scores_of(kernel: LiveKernel, run_id: str) -> list[str]:
+    return [score.name for score in given(kernel, run_id)]
+
+
+def given(kernel: LiveKernel, run_id: str) -> tuple[Score, ...]:
     database = open_database(kernel.home / "runs.sqlite")
     try:
-        return [score.name for score in RunStore(database).scores.of(run_id)]
+        return RunStore(database).scores.of(run_id)
     finally:
         database.close()
 
@@ -89,8 +94,11 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     shown = kernel.run("%agent undo 2", answers=[])
     assert "before cell 2 of run" in str(shown.displays), (shown.results, shown.stderr)
     assert kernel.value("(rows, same is rows)") == "([1, 2], True)"
-    kernel.run("%agent redo", answers=[])
+    shown = kernel.run("%agent redo", answers=[])
+    assert "before cell 3 of run" in shown.displays[0]["text/plain"]
     assert kernel.value("(rows, same is rows)") == "([1, 2, 3], True)"
+    (score,) = given(kernel, run_id)
+    assert score.explanation == "Undone by the user from cell 3 on.", "the first undo still holds"
     refused = kernel.run("%agent undo 7", answers=[]).stderr
     assert f"before cell 7 of run {run_id} is not kept" in refused
     assert "There are states before cell 1, cell 2." in refused
@@ -103,6 +111,26 @@ def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     assert kernel.value("(rows, same is rows)") == "([1, 2, 9], True)"
     kernel.run(f"%agent undo {run_id}", answers=[])
     assert kernel.value("(rows, same is rows)") == "([1], True)"
+
+
+def test_the_record_knows_which_runs_are_undone_after_several_undos_and_redos(
+    kernel: LiveKernel,
+) -> None:
+    first, second = ask(kernel, "total = 1"), ask(kernel, "total = 2")
+    ran = [first, second]
+    kernel.run("%agent undo", answers=[])
+    kernel.run("%agent undo", answers=[])
+    kernel.run("%agent redo", answers=[])
+    assert kernel.value("total") == "1"
+    assert [scores_of(kernel, run_id) for run_id in ran] == [[], ["undone"]]
+    kernel.run("%agent redo", answers=[])
+    assert [scores_of(kernel, run_id) for run_id in ran] == [[], []]
+
+    kernel.run(f"%agent undo {first}", answers=[])
+    assert [scores_of(kernel, run_id) for run_id in ran] == [["undone"], ["undone"]]
+    kernel.run("%agent redo", answers=[])
+    assert kernel.value("total") == "2"
+    assert [scores_of(kernel, run_id) for run_id in ran] == [[], []]
 
 
 def test_what_the_states_hold_is_told_with_the_context(kernel: LiveKernel) -> None:
@@ -122,7 +150,9 @@ def test_the_model_is_told_what_was_undone_and_the_next_run_works(kernel: LiveKe
     assert kernel.value("total") == "11"
     assert f"I have undone run {undone}" in str(kernel.last_run.messages)
     assert kernel.last_run.status == "completed"
-    assert "nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
+    refused = kernel.run("%agent redo", answers=[]).stderr
+    assert "nothing to redo: a restart or another run ends what an undo left" in refused
+    assert "%agent cells puts the code of the last run into the next cell" in refused
     kernel.run(f"%agent undo {later}", answers=[])
     assert kernel.value("total") == "1"
 
@@ -261,6 +291,44 @@ def test_files_are_put_back_after_an_undo_that_offered_them(kernel: LiveKernel) 
         kernel.run(f"%agent undo {run_id} --files", answers=[])
         assert kernel.value("total") == left
         assert (folder / "a.txt").read_text() == left
+
+
+def test_files_of_a_run_that_was_just_undone_are_none_where_it_changed_none(
+    kernel: LiveKernel,
+) -> None:
+    folder = kernel.home.parent
+    (folder / "a.txt").write_text("0")
+    ask(kernel, "total = 1; open('a.txt', 'w').write('1')")
+    second = ask(kernel, "total = 2")
+    kernel.run("%agent undo", answers=[])
+    said = kernel.run("%agent undo --files", answers=[]).results[0]
+    assert f"Run {second}, which you have undone, changed no files that were noticed." in said
+    assert "%agent undo --files once more goes one run further back." in said
+    assert (kernel.value("total"), (folder / "a.txt").read_text()) == ("1", "1")
+    kernel.run("%agent undo --files", answers=[])
+    assert kernel.value("'total' in globals()") == "False"
+    assert (folder / "a.txt").read_text() == "0"
+
+
+def test_what_is_offered_after_a_restart_is_without_the_cells_that_were_undone(
+    kernel: LiveKernel,
+) -> None:
+    kernel.run("rows = [0]")
+    codes = ("rows.append(1)", "rows.append(2)", "rows.append(3)")
+    script = [tool_call("run_cell", {"code": code}) for code in codes]
+    kernel.run("%agent --mode auto do it", [*script, text("Done.")], answers=[])
+    kernel.run("%agent undo 2", answers=[])
+    kernel.run(
+        "import threading\ngo = threading.Event()\n"
+        "waiter = threading.Thread(target=go.wait, name='my waiter'); waiter.start()"
+    )
+    ask(kernel, "rows.clear()")
+    shown = kernel.run("%agent undo", answers=[])
+    assert "thread 'my waiter'" in shown.results[0]
+    (payload,) = shown.reply["content"]["payload"]
+    assert "rows = [0]\n\nrows.append(1)\n\nimport threading" in payload["text"]
+    assert "rows.append(2)" not in payload["text"]
+    kernel.run("go.set(); waiter.join()")
 
 
 def test_files_are_put_back_where_the_variables_cannot_be(kernel: LiveKernel) -> None:

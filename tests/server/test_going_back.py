@@ -169,6 +169,13 @@ async def test_what_ran_before_a_cell_is_told_where_a_thread_keeps_the_state_fro
     assert (await client.call("GET", f"chats/{chat}")).json["undone"][run_id] == 2
     assert "what had run before that cell has run again" in str(shared.chats.notes.waiting(chat))
 
+    nothing = await client.call("POST", where, {})
+    assert (nothing.status, "nothing to redo" in nothing.json["message"]) == (400, True)
+    answer = await client.call("POST", where, {"run": run_id, "step": 2, "redone": True})
+    assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 0, False)
+    assert run_id not in (await client.call("GET", f"chats/{chat}")).json["undone"]
+    assert "does not have what they did until" in str(shared.chats.notes.waiting(chat))
+
 
 async def test_files_of_a_run_are_named_put_back_and_forth(
     live: Live, scripted: FakeService, client: Client, shared: Application, tmp_path: Path
@@ -184,8 +191,10 @@ async def test_files_of_a_run_are_named_put_back_and_forth(
     run_id = tab.numbers[-1][0]
     kernel = f"kernels/{document.kernel_id}"
 
+    before = await client.call("GET", f"{kernel}/files?run={run_id}")
     undone = await client.call("POST", f"{kernel}/undo", {"run": run_id})
     assert undone.status == 200, undone.json
+    assert (before.status, before.json) == (200, undone.json["files"])
     back = [{"path": "new.txt", "was": "made"}, {"path": "rows.csv", "was": "changed"}]
     told = [{k: row[k] for k in ("path", "was")} for row in undone.json["files"]["back"]]
     assert told == back

@@ -42,6 +42,9 @@ class ScriptedAccess:
     def go_back(self, kernel_id: str, run_id: str, kept: int, step: int) -> Any:
         return self._answered()
 
+    def files_before(self, kernel_id: str, run_id: str, step: int) -> Any:
+        return self._answered()
+
     def put_files_back(self, kernel_id: str, run_id: str, step: int) -> Any:
         return self._answered()
 

@@ -112,6 +112,7 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("library/{id}", "DELETE", "library/none", status=404),
         Call("files", "POST", "files?name=a.csv", b"a,b\n", 201),
         # no kernel runs here, which is told only to those who may ask
+        Call("kernels/{id}/files", "GET", "kernels/none/files?run=r", status=404),
         Call("kernels/{id}/files", "POST", "kernels/none/files", {}, status=404),
         Call("kernels/{id}/snapshots", "GET", "kernels/none/snapshots?measured=1", status=404),
         Call("kernels/{id}/snapshots", "DELETE", "kernels/none/snapshots", status=404),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from cellwright.errors import KernelError, SetupError
@@ -19,7 +19,9 @@ from cellwright.record.attachments import human_size
 
 SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
 NOTHING_KEPT = "no snapshot from before it is kept"
+NOTHING_TO_REDO = "There is nothing to redo: a restart or another run ends what an undo left."
 LABEL_LETTERS = 80
+SNAPSHOT_FIELDS = ("id", "label", "run_id", "step", "is_later", "at", "changes")
 NAMED_FILES = 5
 REMARKS = {"deleted": "comes back", "made": "is removed"}
 """What it means for a file that it is put back, by what was done to it; others are changed."""
@@ -51,6 +53,14 @@ class Snapshot:
     """It was the present when somebody went back, so going to it is a redo."""
     taken_at: float
     """Seconds since the epoch."""
+    changes: Mapping[str, int | None] = field(default_factory=dict)
+    """Runs that stand otherwise once the state is gone to: from which cell on each is undone then,
+    counted from 1; 0: all of it, null: none of it."""
+
+    @property
+    def undone_from(self) -> int | None:
+        """From which cell on its run is undone once it is gone to, as ``changes`` tells."""
+        return self.changes.get(self.run_id, None if self.is_later else self.step)
 
 
 @dataclass(frozen=True)
@@ -121,10 +131,7 @@ def list_snapshots(kernel: object) -> tuple[Snapshot, ...]:
     if ask is None:
         return ()
     with suppress(KernelError):
-        return tuple(
-            Snapshot(*(row[key] for key in ("id", "label", "run_id", "step", "is_later", "at")))
-            for row in ask("list", {})
-        )
+        return tuple(Snapshot(*(row[key] for key in SNAPSHOT_FIELDS)) for row in ask("list", {}))
     return ()
 
 
@@ -272,15 +279,19 @@ def go_to(
         raise SetupError(f"The kernel cannot be taken back: {answer['refused']}.")
 
 
-def news_of(snapshot: Snapshot, files: Sequence[ChangedFile] = ()) -> Mapping[str, Any]:
+def news_of(snapshot: Snapshot, files: Sequence[ChangedFile] | None = None) -> Mapping[str, Any]:
     """What the kernel that comes keeps for ``take_news``.
 
     Args:
         snapshot: Where to.
-        files: Those that were put back with it.
+        files: Those that were put back with it; None: none were to be.
     """
-    news = {"run_id": snapshot.run_id, "is_undone": not snapshot.is_later, "step": snapshot.step}
-    return {**news, "files": [file.path for file in files]}
+    return {
+        "run_id": snapshot.run_id,
+        "is_undone": not snapshot.is_later,
+        "step": snapshot.undone_from or 0,
+        "files": None if files is None else [file.path for file in files],
+    }
 
 
 def undone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False) -> str:
@@ -299,10 +310,14 @@ def undone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = Fal
     )
 
 
-def redone_text(run_id: str, files: ChangedFiles, *, are_back: bool = False) -> str:
+def redone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False) -> str:
     """What the person reads after a redo; the arguments are those of ``undone_text``."""
     done = files_text(files, "forth") if are_back else offered_text(files, "%agent redo --files")
-    return f"Variables are as run {run_id} and what followed had left them. {done}".strip()
+    step = snapshot.undone_from
+    since = f"run {snapshot.run_id} and what followed had left them"
+    if step is not None:
+        since = f"they were before {_place(snapshot.run_id, step)}, which stays undone"
+    return f"Variables are as {since}. {done}".strip()
 
 
 def offered_text(files: ChangedFiles, command: str) -> str:
@@ -318,6 +333,12 @@ def files_text(files: ChangedFiles, where: str = "back") -> str:
     """Which files were put back, or forth, and which stay."""
     done = f"These files are put {where}: {_names(files.back)}. " if files.back else ""
     return done + _stays_text(files)
+
+
+def no_files_text(place: UndonePlace) -> str:
+    """That nothing can be put back, because no file was changed since a run, or its cell, began."""
+    since = f" from cell {place.step} on" if place.step > 1 else ""
+    return f"Run {place.run_id}, which you have undone{since}, changed no files that were noticed."
 
 
 def _stays_text(files: ChangedFiles) -> str:
@@ -340,26 +361,37 @@ def note_for_model(
     is_undone: bool,
     step: int = 0,
     files: Sequence[str] = (),
-    by_restart: bool = False,
+    by_cells: bool = False,
 ) -> str:
     """What the model is told with the next question.
 
     Args:
         run_id: The run.
         is_undone: It was undone; else it was redone.
-        step: From which of its cells on, counted from 1; 0: all of it.
+        step: From which of its cells on, counted from 1; 0: all of it. Of a redo: it stays undone
+            from there on; 0: nothing of it does.
         files: Those that were put back with it, or forth.
-        by_restart: The kernel was restarted, and the cells before ran again.
+        by_cells: Not by a state that was kept: the kernel was restarted and the cells before ran
+            again, or the cells of the run are back and have not run again.
     """
     named = ", ".join(files)
+    if by_cells and not is_undone:
+        return (
+            f"(I have put the cells of run {run_id} back. The kernel does not have what they did "
+            "until I run them again.)"
+        )
     if not is_undone:
         also = f"; so are these files: {named}" if files else ""
-        return f"(I have redone run {run_id}: variables are as it had left them{also}.)"
+        if step:
+            place = f"run {run_id} up to its cell {step}: variables are as they were before that"
+        else:
+            place = f"run {run_id}: variables are as it had left them"
+        return f"(I have redone {place}{also}.)"
     # Those that were put back are all that is known to be as before.
     also = f"So are these files: {named}. Others are" if files else "Files that were written are"
     place = "that cell" if step else "it"
     how = f"all variables are as they were before {place}"
-    if by_restart:
+    if by_cells:
         how = f"the kernel was restarted, and what had run before {place} has run again"
     since = " and what came after it" if step else ""
     return f"(I have undone {_place(run_id, step)}{since}: {how}. {also} not taken back.)"

@@ -72,6 +72,7 @@ def registry() -> Any:
     if found is None:
         found = sys.modules[REGISTRY] = types.ModuleType(REGISTRY)
         found.table, found.copies, found.ending = [], [], []
+        found.runs, found.undone = [], {}
         found.link = found.owner = found.news = found.sandbox = None
         found.is_watched = found.is_watched_over = False
     return found
@@ -102,6 +103,7 @@ def take(
         # What was undone cannot be redone once something else is done.
         for record in [record for record in table if record["is_later"] or record["step"]]:
             _drop(record)
+        registry().runs.append(run_id)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
     if run_id:
@@ -116,6 +118,7 @@ def take(
     runs = [record for record in table if not record["step"]]
     for old in (*runs[:-kept], *steps[:-STEPS_KEPT]):
         _drop(old)
+    _forget_old_runs()
     _fit_into(share * memory_bytes())
     return {"id": record["id"], "seconds": record["seconds"]}
 
@@ -124,7 +127,38 @@ def list_snapshots() -> list[Answer]:
     """Those that sleep, oldest first."""
     table = registry().table
     table[:] = [record for record in table if _is_there(record)]
-    return [{k: v for k, v in record.items() if k != "socket"} for record in table]
+    hidden = ("socket", "runs", "undone")
+    return [
+        {
+            **{k: v for k, v in record.items() if k not in hidden},
+            "changes": _changes_by(record),
+        }
+        for record in table
+    ]
+
+
+def _changes_by(record: Answer) -> Answer:
+    """How runs stand otherwise once a state is gone to: see ``going_back.Snapshot.changes``."""
+    before, after = registry().undone, _undone_after(record)
+    changed = [run for run in {**before, **after} if before.get(run) != after.get(run)]
+    return {run: after.get(run) for run in changed}
+
+
+def _forget_old_runs() -> None:
+    """Let go of the runs from before the oldest state; they can neither be undone nor redone."""
+    state = registry()
+    known = {record["run_id"] for record in state.table}
+    while state.runs and state.runs[0] not in known:
+        state.undone.pop(state.runs.pop(0), None)
+
+
+def _undone_after(record: Answer) -> Answer:
+    """From which cell on runs are undone once a state is gone to, by run; 0: all of the run."""
+    state, run_id = registry(), record["run_id"]
+    if record["is_later"] or not run_id:
+        return dict(record["undone"])
+    since = state.runs[state.runs.index(run_id) :] if run_id in state.runs else []
+    return {**state.undone, **dict.fromkeys(since, 0), run_id: record["step"]}
 
 
 def drop(snapshot_id: str = "") -> Answer:
@@ -195,6 +229,8 @@ def go_back(
     app = awakening.kernel_application()
     payload = {
         "table": [{k: v for k, v in r.items() if k != "socket"} for r in others],
+        "runs": target["runs"],
+        "undone": _undone_after(target),
         "reply": reply,
         "messages": list(messages),
         "done": done,
@@ -319,6 +355,7 @@ def adopt(copy_id: str, label: str = "", run_id: str = "") -> Answer:
     end_copy(copy_id)
     about = {"label": label, "run_id": run_id, "step": 0, "is_later": True}
     record = {**json.loads(packet), **about, "socket": socket.socket(fileno=files[0])}
+    record["runs"].append(run_id)
     state.table.append(record)
     return {"id": record["id"]}
 
@@ -415,6 +452,8 @@ def _fork(about: Answer) -> Answer:
     seconds = time.perf_counter() - began
     return {
         **{"label": "", "run_id": "", "step": 0, "is_later": False, **about},
+        "runs": list(state.runs),
+        "undone": dict(state.undone),
         "id": os.urandom(3).hex(),
         "process_id": box[0],
         "socket": ours,
@@ -501,6 +540,7 @@ def _take_over(request: Answer, files: Sequence[int], carried: Any) -> None:
     for record, number in zip(payload["table"], others):  # noqa: B905 - Python 3.9
         state.table.append({**record, "socket": socket.socket(fileno=number)})
     state.news = payload["news"]
+    state.runs, state.undone = payload["runs"], payload["undone"]
     kept_files.resume(payload["files"], is_owner=True)
     awakening.become_kernel(carried, payload, before_end=_end_all)
 

@@ -145,6 +145,16 @@ class KernelAccess(Protocol):
         """
         ...
 
+    def files_before(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
+        """Which files could be put back as before a run, or a cell of it, and which not.
+
+        Raises:
+            SetupError: The kernel is not there.
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
     def put_files_back(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
         """Put files back as before a run, or a cell of it; no run: forth again.
 

@@ -27,6 +27,7 @@ from cellwright.errors import KernelError, KernelNotReadyError, SetupError, Tool
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.going_back import (
+    NOTHING_TO_REDO,
     ChangedFiles,
     GoneBack,
     KernelSnapshots,
@@ -351,7 +352,7 @@ class ServerKernels:
             self.check_free(kernel_id)
             snapshot = find_before(kernel, run_id, step) if run_id else find_later(kernel)
             if snapshot is None and not run_id:
-                raise SetupError("There is nothing to redo.", hint="Only the last undo can be.")
+                raise SetupError(NOTHING_TO_REDO, hint="Run the cells again.")
             if snapshot is None and step > 1:
                 raise missing_step(kernel, run_id, step, kept)
             if snapshot is None:
@@ -359,6 +360,18 @@ class ServerKernels:
                 raise SetupError(f"The variables cannot be brought back: {why}.", hint=RESTART)
             go_to(kernel, snapshot, news=news_of(snapshot))
             return GoneBack(snapshot, find_files(kernel, run_id, step))
+
+    def files_before(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
+        """Which files could be put back as they were before a run; the arguments are those of it.
+
+        Raises:
+            SetupError: There is no such kernel.
+            KernelNotReadyError: A cell runs in the kernel.
+            KernelError: It is gone, or does not answer.
+        """
+        with closing(self.connect(kernel_id)) as kernel:
+            self.check_free(kernel_id)
+            return find_files(kernel, run_id, step)
 
     def put_files_back(self, kernel_id: str, run_id: str, step: int) -> ChangedFiles:
         """Put files back as they were before a run; which were, and which were not.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -17,7 +17,6 @@ from cellwright.kernels.going_back import (
     note_of_files,
 )
 from cellwright.record.outputs import VariableSummary
-from cellwright.record.run_record import UNDONE, make_undone
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
@@ -92,16 +91,19 @@ class UndoRoute(KernelRoute):
     @web.authenticated
     @authorized
     async def post(self, kernel_id: str) -> None:
-        """Go there, or hear that a restart went there; the record and the run's chat are told."""
-        given = self.fields(run=str, step=int, restarted=bool)
+        """Go there, or hear that the user went there; the record and the run's chat are told."""
+        given = self.fields(run=str, step=int, restarted=bool, redone=bool)
         run_id, step = given.get("run", ""), given.get("step", 0)
-        restarted = given.get("restarted", False)
+        restarted, redone = given.get("restarted", False), given.get("redone", False)
         kernels = await self.kernels(kernel_id)
 
         def undo(shared: Application) -> UndoneRun:
-            if restarted:
+            if restarted or redone:
                 shared.runs.record(run_id)  # one that is not there cannot have been undone
-                undone = UndoneRun(run_id, True, step, time.time(), ChangedFiles())
+                undone = UndoneRun(
+                    run_id, restarted, step if restarted else 0, time.time(), ChangedFiles()
+                )
+                changes: Mapping[str, int | None] = {run_id: step if restarted else None}
             else:
                 kept = shared.settings().snapshots
                 go = lambda: kernels.go_back(kernel_id, run_id, kept, step)  # noqa: E731
@@ -110,21 +112,19 @@ class UndoRoute(KernelRoute):
                 undone = UndoneRun(
                     snapshot.run_id,
                     not snapshot.is_later,
-                    snapshot.step,
+                    snapshot.undone_from or 0,
                     snapshot.taken_at,
                     gone.files,
                 )
-            if undone.is_undone:
-                shared.runs.scores.give(undone.run, make_undone(undone.step))
-            else:
-                shared.runs.scores.withdraw(undone.run, UNDONE)
+                changes = snapshot.changes
+            shared.runs.scores.set_undone(changes)
             chat_id = shared.chats.chat_of(undone.run)
             if chat_id:
                 text = note_for_model(
                     undone.run,
                     is_undone=undone.is_undone,
                     step=undone.step,
-                    by_restart=restarted,
+                    by_cells=restarted or redone,
                 )
                 shared.chats.notes.add(chat_id, "user_later", text)
             return undone
@@ -161,6 +161,20 @@ class FilesBackRoute(KernelRoute):
     """The files as before a run, or forth again."""
 
     guest_methods = ()
+
+    @web.authenticated
+    @authorized
+    async def get(self, kernel_id: str) -> None:
+        """Which can be put back, and which not: what an undo would say that cannot be done."""
+        kernels = await self.kernels(kernel_id)
+        run_id, step = self.word("run"), self.word("step")
+
+        def find(_: Application) -> ChangedFiles:
+            before = int(step) if step.isdecimal() else 0
+            ask = lambda: kernels.files_before(kernel_id, run_id, before)  # noqa: E731
+            return retry(ask, KernelNotReadyError, PATIENCE_SECONDS)
+
+        self.send(to_dict(await self.answer(find)))
 
     @web.authenticated
     @authorized

@@ -189,6 +189,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET kernels/{kernel_id}/variables/{name}": Operation(
         types.OneVariable, refusals=(400, 404, 409)
     ),
+    "GET kernels/{kernel_id}/files": Operation(
+        ChangedFiles, query=("run", "step"), refusals=(400, 404, 409)
+    ),
     "POST kernels/{kernel_id}/files": Operation(
         ChangedFiles, body=types.WantedFiles, refusals=(400, 404, 409, 413)
     ),

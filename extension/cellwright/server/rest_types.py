@@ -193,6 +193,8 @@ class WantedUndo(WantedFiles):
 
     restarted: bool = False
     """The kernel was restarted and is there already: what ran before has run again."""
+    redone: bool = False
+    """The run's cells are back, and the kernel does not hold what they did until they run again."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from cellwright.errors import SetupError
 from cellwright.exports.sampling import sample_of
 from cellwright.record.events import CellAdded, CellEdited, CellMoved
 from cellwright.record.outputs import Cell, to_nbformat
-from cellwright.record.run_record import UNDONE, RecordedEvent, fold, undone_step
+from cellwright.record.run_record import RecordedEvent, fold
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.record_pages import Columns, ordered, trimmed
@@ -182,38 +182,13 @@ def cells_before(shared: Application, run_id: str, step: int) -> tuple[str, ...]
             f"It is not recorded what you ran in a kernel of {record.kernel['language']!r}.",
             hint="Restart the kernel and run the cells before it yourself.",
         )
-    sources = list(executed_before(record, step))
-    for undone, from_step in _undone_before(shared, run_id).items():
-        ran = [ran.source for ran in shared.runs.record(undone).executions]
-        _take_out(sources, ran[max(0, from_step - 1) :])
+    sources = executed_before(record, step, shared.runs, shared.chats)
     if any(PLACEHOLDER.search(source) for source in sources):
         raise SetupError(
             "A cell that would run again held a secret, which the record does not keep.",
             hint="Restart the kernel and run the cells before it yourself.",
         )
-    return tuple(sources)
-
-
-def _undone_before(shared: Application, run_id: str) -> Mapping[str, int]:
-    """Earlier runs of the same chat that were undone, and from which cell on."""
-    chat_id = shared.chats.chat_of(run_id)
-    runs = shared.chats.run_ids(chat_id) if chat_id else ()
-    undone = shared.runs.scores.in_chat(chat_id, UNDONE)
-    earlier = runs[: runs.index(run_id)] if run_id in runs else ()
-    return {
-        earlier_id: undone_step(undone[earlier_id])
-        for earlier_id in earlier
-        if earlier_id in undone
-    }
-
-
-def _take_out(sources: list[str], run: Sequence[str]) -> None:
-    """Take out what one run had run, which stands in a row."""
-    count = len(run)
-    for start in range(len(sources) - count, -1, -1):
-        if count and sources[start : start + count] == list(run):
-            del sources[start : start + count]
-            return
+    return sources
 
 
 class MissingCellsRoute(Route):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from cellwright.context.roles import is_note
 from cellwright.errors import SetupError
 from cellwright.record.messages import AssistantMessage, Message
-from cellwright.record.run_record import RunRecord, Runs
+from cellwright.record.run_record import UNDONE, RunRecord, Runs, undone_step
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext
 from cellwright.store.chats import ChatStore, before
+from cellwright.store.runs import RunStore
 
 
 def resumed(place: RunContext, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
@@ -109,7 +110,43 @@ def _since_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[answers[-1] + 1 :] if answers else messages
 
 
-def executed_before(record: RunRecord, step: int) -> tuple[str, ...]:
-    """What ran in the kernel before one of a run's cells, counted from 1; 0: before the run."""
+def executed_before(
+    record: RunRecord, step: int, runs: RunStore, chats: ChatStore
+) -> tuple[str, ...]:
+    """Source of what ran in the kernel before one of a run's cells, in order.
+
+    What earlier runs of its chat ran and the user took back is not among it.
+
+    Args:
+        record: Of the run.
+        step: Which of its cells, counted from 1; 0: before the run.
+        runs: Knows the earlier runs, and which of them are undone.
+        chats: Knows which those are.
+    """
     ran = record.executions[: max(0, step - 1)]
-    return (*record.start_executed, *(each.source for each in ran))
+    sources = [*record.start_executed, *(each.source for each in ran)]
+    for run_id, from_step in _undone_before(record.run_id, runs, chats).items():
+        if record.lane == "magic" and not from_step:
+            # The list of what ran lies in the kernel there, and went back with the variables.
+            continue
+        undone = runs.record(run_id).executions[max(0, from_step - 1) :]
+        _take_out(sources, [each.source for each in undone])
+    return tuple(sources)
+
+
+def _undone_before(run_id: str, runs: RunStore, chats: ChatStore) -> Mapping[str, int]:
+    """Earlier runs of the same chat that were undone, and from which cell on."""
+    chat_id = chats.chat_of(run_id)
+    in_chat = chats.run_ids(chat_id) if chat_id else ()
+    undone = runs.scores.in_chat(chat_id, UNDONE)
+    earlier = in_chat[: in_chat.index(run_id)] if run_id in in_chat else ()
+    return {each: undone_step(undone[each]) for each in earlier if each in undone}
+
+
+def _take_out(sources: list[str], run: Sequence[str]) -> None:
+    """Take out what one run had run, which stands in a row."""
+    count = len(run)
+    for start in range(len(sources) - count, -1, -1):
+        if count and sources[start : start + count] == list(run):
+            del sources[start : start + count]
+            return

@@ -32,7 +32,15 @@ from cellwright.record.events import (
     ToolFinished,
 )
 from cellwright.record.messages import Usage
-from cellwright.record.run_record import RecordedEvent, RunRecord, Score, fold
+from cellwright.record.run_record import (
+    UNDONE,
+    RecordedEvent,
+    RunRecord,
+    Score,
+    fold,
+    make_undone,
+    undone_step,
+)
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (
@@ -460,6 +468,23 @@ class RunScores:
         insert, now = "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?)", self._clock()
         rows = [(run_id, each.name, json.dumps(to_dict(each)), now) for each in scores]
         self._database.write(*(Statement(insert, row) for row in rows))
+
+    def set_undone(self, changes: Mapping[str, int | None]) -> Mapping[str, int | None]:
+        """Note how runs stand, as ``Snapshot.changes`` tells it; how they stood before.
+
+        Args:
+            changes: From which cell on each run is undone, counted from 1; 0: all of it, None:
+                none of it.
+        """
+        before = dict[str, int | None]()
+        for run_id, step in changes.items():
+            found = next((score for score in self.of(run_id) if score.name == UNDONE), None)
+            before[run_id] = None if found is None else undone_step(found)
+            if step is None:
+                self.withdraw(run_id, UNDONE)
+            else:
+                self.give(run_id, make_undone(step))
+        return before
 
     def withdraw(self, run_id: str, name: str) -> None:
         """Take a score back; empty: all of the run."""

@@ -27,6 +27,8 @@ export type VariablesOutcome =
       readonly why: string;
       /** A restart, and the cells that ran before, would bring them there. */
       readonly canRestart?: boolean;
+      /** Those that can be put back all the same; null: it is not known. */
+      readonly files?: ChangedFiles | null;
     }
   | ({ readonly kind: 'restarted' } & RestartResult);
 

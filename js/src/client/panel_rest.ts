@@ -281,16 +281,24 @@ export class Rest {
    * Bring a kernel's variables back as before a run; empty: forth again.
    *
    * @param step Before which of the run's cells, counted from 1; 0: before the run.
-   * @param restarted Whether a restart brought the kernel there already, which is only noted.
+   * @param already What is only noted: a restart brought the kernel there, or the cells of the run
+   *   are back and have not run again.
    */
   undoVariables(
     kernelId: string,
     run: string,
     step: number,
-    restarted = false
+    already: 'restarted' | 'redone' | null = null
   ): Promise<UndoneRun> {
     const route = { path: ['kernels', kernelId, 'undo'] };
-    return this._get(shape('UndoneRun'), route, withBody('POST', { run, step, restarted }));
+    const noted = already === null ? {} : { [already]: true };
+    return this._get(shape('UndoneRun'), route, withBody('POST', { run, step, ...noted }));
+  }
+
+  /** The files that could be put back as they were before a run, or before one of its cells. */
+  filesBefore(kernelId: string, run: string, step: number): Promise<ChangedFiles> {
+    const query = { run, step: String(step) };
+    return this._get(shape('ChangedFiles'), { path: ['kernels', kernelId, 'files'], query });
   }
 
   /** Sources of what ran in the kernel before a run, or before one of its cells. */

@@ -261,6 +261,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Took back %1 cell.': '已撤回 %1 个单元格。',
   'Variables and files keep their values.': '变量和文件保持不变。',
   'Variables keep their values: %1': '变量保持不变：%1',
+  'run its cells again to have in the kernel what they did.':
+    '请重新运行它的单元格，内核才会再有其结果。',
   'Put back %1 file': '恢复 %1 个文件',
   'Redo %1 file': '重做 %1 个文件',
   'Files are as they were before it: %1': '文件已恢复到它之前的状态：%1',

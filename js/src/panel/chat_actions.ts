@@ -130,9 +130,17 @@ export function useChatActions(
           const { files } = await panel.rest.undoVariables(kernel, isRedo ? '' : runId, step);
           return { kind: isRedo ? 'redone' : 'undone', files };
         } catch (error) {
-          const canRestart = !isRedo && error instanceof RequestError && error.status === REFUSED;
-          const why = canRestart ? messageOf(error) : complaintOf(error);
-          return { kind: 'kept', why, canRestart };
+          if (!(error instanceof RequestError && error.status === REFUSED)) {
+            return { kind: 'kept', why: complaintOf(error) };
+          }
+          // What was done is done; that it could not be noted, or looked for, is no news.
+          if (isRedo) {
+            await panel.rest.undoVariables(kernel, runId, step, 'redone').catch(() => null);
+            const why = trans.__('run its cells again to have in the kernel what they did.');
+            return { kind: 'kept', why };
+          }
+          const files = await panel.rest.filesBefore(kernel, runId, step).catch(() => null);
+          return { kind: 'kept', why: messageOf(error), canRestart: true, files };
         }
       },
       putFilesBack: async (runId, isRedo, step) => {
@@ -156,7 +164,7 @@ export function useChatActions(
           }
           const result = await port.restartAndRun(cells, watch);
           if (result.ran === result.of) {
-            await panel.rest.undoVariables(kernel, runId, step, true);
+            await panel.rest.undoVariables(kernel, runId, step, 'restarted');
           }
           return { kind: 'restarted', ...result };
         } catch (error) {

@@ -19,9 +19,13 @@ interface FilesBackProps {
   readonly variables: VariablesOutcome;
 }
 
-/** After an undo, offers to put back the files that the run changed; after a redo, forth. */
+/**
+ * After an undo, offers to put back the files that the run changed; after a redo, forth.
+ *
+ * Where the variables could not be brought back, the files still can.
+ */
 export function FilesBack({ runId, step, variables }: FilesBackProps) {
-  if (variables.kind !== 'undone' && variables.kind !== 'redone') {
+  if (variables.kind === 'waiting' || variables.kind === 'restarted') {
     return null;
   }
   const { files = null, kind } = variables;

@@ -42,6 +42,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'preview'
     | 'projectTexts'
     | 'providers'
+    | 'filesBefore'
     | 'putFilesBack'
     | 'setPinned'
     | 'setThumb'

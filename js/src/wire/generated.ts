@@ -1577,6 +1577,13 @@ export interface components {
       readonly is_later: boolean;
       /** @description Seconds since the epoch. */
       readonly taken_at: number;
+      /**
+       * @description Runs that stand otherwise once the state is gone to: from which cell on each is undone then,
+       *     counted from 1; 0: all of it, null: none of it.
+       */
+      readonly changes: {
+        readonly [key: string]: number | null;
+      };
     };
     /** @description The state the run starts from: enough to start again from the same place. */
     readonly StateCaptured: {
@@ -4053,7 +4060,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       run_id: { type: 'string' },
       step: { type: 'integer' },
       is_later: { type: 'boolean' },
-      taken_at: { type: 'number' }
+      taken_at: { type: 'number' },
+      changes: {
+        additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+        default: {},
+        type: 'object'
+      }
     },
     required: ['snapshot_id', 'label', 'run_id', 'step', 'is_later', 'taken_at'],
     type: 'object'

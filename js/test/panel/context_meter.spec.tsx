@@ -137,7 +137,7 @@ it('stays open for whoever writes in it, wherever the pointer goes', async () =>
 it('tells what undo holds once it is opened, and gives it back', async () => {
   const path = 'a.ipynb';
   const { panel } = await stage(new FakeChat({ context_tokens: 900, notebook_path: path }));
-  const row = { label: '', run_id: 'a', step: 0, is_later: false, taken_at: 1 };
+  const row = { label: '', run_id: 'a', step: 0, is_later: false, taken_at: 1, changes: {} };
   const snapshots = ['1', '2'].map(id => ({ ...row, snapshot_id: id }));
   panel.snapshots = { snapshots, held_bytes: 64_000_000 };
   act(() => {

@@ -18,6 +18,7 @@ it('says that a conversation is on its way', async () => {
 });
 
 const SNAPSHOT: Snapshot = {
+  changes: {},
   snapshot_id: 'a',
   label: 'Go.',
   run_id: 'run-1',
@@ -244,6 +245,7 @@ async function stageInTheWay(): Promise<Stage> {
   const blocks = [card({ step: 1 }), card({ callId: 'b', step: 2 })];
   const panel = new FakePanel(new FakeChat({ notebook_path: PATH }, [turn({ blocks })]));
   panel.earlierCells = ['import polars', 'df = 1\ndf'];
+  panel.files = { ...panel.files, back: [{ path: 'rows.csv', was: 'changed', why: '' }] };
   const stage = new Stage(panel);
   await stage.show();
   press(/^Undo run/);
@@ -292,6 +294,29 @@ it('offers a restart where the variables cannot be brought back, and says what i
     ['cellsBefore', 'run-1', 2],
     ['undoVariables', 'kernel-1', 'run-1', 2, 'restarted']
   ]);
+
+  panel.refusal = new RequestError(400, 'setup', 'There is nothing to redo.', '');
+  panel.undone = {};
+  press('Redo run');
+  await settle();
+  expect(screen.getByText(/run its cells again to have in the kernel/)).toBeDefined();
+  expect(screen.queryByRole('button', { name: /undone$/ })).toBeNull();
+  expect(panel.calls.filter(([name]) => name === 'undoVariables').slice(-2)).toEqual([
+    ['undoVariables', 'kernel-1', '', 2],
+    ['undoVariables', 'kernel-1', 'run-1', 2, 'redone']
+  ]);
+});
+
+it('offers the files where the variables cannot be brought back', async () => {
+  const { panel } = await stageInTheWay();
+  expect(panel.calls.filter(([name]) => name === 'filesBefore')).toEqual([
+    ['filesBefore', 'kernel-1', 'run-1', 2]
+  ]);
+  panel.refusal = null;
+  press('Put back 1 file');
+  await settle();
+  expect(screen.getByText('Files are as they were before it: rows.csv')).toBeDefined();
+  expect(panel.calls.at(-1)).toEqual(['putFilesBack', 'kernel-1', 'run-1', 2]);
 });
 
 it('stops a restart, shows a cell that failed, and offers it again', async () => {

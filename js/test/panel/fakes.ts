@@ -320,11 +320,15 @@ export class FakePanel implements Panel {
       this.calls.push(['cellsBefore', run, step]);
       return Promise.resolve(this.earlierCells);
     },
-    undoVariables: (kernel, run, step, restarted) => {
-      this.calls.push(['undoVariables', kernel, run, step, ...(restarted ? ['restarted'] : [])]);
+    filesBefore: (kernel, run, step) => {
+      this.calls.push(['filesBefore', kernel, run, step]);
+      return Promise.resolve({ ...this.files, run_id: run, step });
+    },
+    undoVariables: (kernel, run, step, already) => {
+      this.calls.push(['undoVariables', kernel, run, step, ...(already ? [already] : [])]);
       const files = { ...this.files, run_id: run, step };
       const done = { run, is_undone: run !== '', step, taken_at: 0, files };
-      return restarted ? Promise.resolve(done) : this.answer(done);
+      return already ? Promise.resolve(done) : this.answer(done);
     },
     snapshots: (kernel, isMeasured) => {
       this.calls.push(['snapshots', kernel, isMeasured]);
