@@ -392,3 +392,21 @@ def test_a_copy_is_a_kernel_of_its_own_and_can_be_kept(
     kernel.go_back(kept["id"], keep_now="before it was kept")
     assert kernel.run("print(df, numbers)") == "None [1, 2, [3], 'copy']"
     assert [each["label"] for each in kernel.ask("list")] == ["before", "before it was kept"]
+
+
+def test_an_undo_leaves_the_memory_of_objects_shared_with_the_states(
+    fresh: SnapshotKernel,
+) -> None:
+    """Whoever looks at all objects, and holds each for a moment, has to copy all their pages."""
+    fresh.run(
+        "import gc; gc.collect(); gc.disable(); rows = [[number] for number in range(600_000)]"
+    )
+    fresh.go_back(fresh.take(), keep_now="later")
+    assert fresh.run("print(len(rows))") == "600000"
+    (later,) = fresh.ask("list")
+    assert later["is_later"]
+    alone = fresh.run(
+        "rows_of = [line.split() for line in open('/proc/self/smaps_rollup')]\n"
+        "print(sum(int(row[1]) for row in rows_of if row[0] == 'Private_Dirty:'))"
+    )
+    assert int(alone) < 30_000, "kilobytes; the rows are 70,000"

@@ -461,6 +461,7 @@ def _set_up(carried: Carried, payload: Any, connection_file: str) -> Any:
             os.close(number)
     _kept.extend((old, kernel))
     _leave_cell(shell, kernel)
+    _trim_memory()
     asyncio.set_event_loop(asyncio.new_event_loop())
     zmq.Context._instance = None
     type(old).clear_instance()
@@ -579,14 +580,35 @@ def _restore_process(carried: Carried) -> None:
     sever((), _encrypted_connections())
 
 
+def _trim_memory() -> None:
+    """Give back the memory of what was freed.
+
+    Otherwise ZeroMQ takes it for its buffers, of which it writes to a small part, and whatever was
+    written there before stays for good: what ZeroMQ has in this process is never freed.
+    """
+    with contextlib.suppress(AttributeError):  # other C libraries do not have it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _encrypted_connections() -> list[int]:
     ssl = sys.modules.get("ssl")
     if ssl is None:
         return []
+    return [line.fileno() for line in _instances_of(ssl.SSLSocket) if line.fileno() >= 0]
+
+
+def _instances_of(kind: type) -> list[Any]:
+    """All objects of a class and those derived from it.
+
+    Each object refers to its class. A list of all objects there are would take a megabyte for each
+    100,000 and write to each of them, so that this process had to have all their pages itself.
+    """
     import gc
 
-    found = [thing for thing in gc.get_objects() if issubclass(type(thing), ssl.SSLSocket)]
-    return [line.fileno() for line in found if line.fileno() >= 0]
+    kinds = [kind]
+    for known in kinds:
+        kinds += type.__subclasses__(known)
+    return [thing for thing in gc.get_referrers(*kinds) if type(thing) in kinds]
 
 
 def _adopt_connections(thread_id: int) -> None:
@@ -597,14 +619,10 @@ def _adopt_connections(thread_id: int) -> None:
     sqlite = sys.modules.get("sqlite3")
     if sqlite is None:
         return
-    import gc
-
     before, now = (
         number.to_bytes(8, sys.byteorder) for number in (thread_id, threading.get_ident())
     )
-    for thing in gc.get_objects():
-        if not issubclass(type(thing), sqlite.Connection):
-            continue
+    for thing in _instances_of(sqlite.Connection):
         size = sqlite.Connection.__basicsize__
         memory = (ctypes.c_char * size).from_address(id(thing))
         for at in range(0, size - 7, 8):
