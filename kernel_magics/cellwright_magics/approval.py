@@ -87,6 +87,7 @@ class StdinApprover:
             return ApprovalAnswer(True, reason="all in this run")
         show = self._show_preview if code_to_run(call) else None
         question = question_for(call, can_preview=show is not None)
+        previewed = False
         while True:
             try:
                 said = self._read(question).strip()
@@ -96,7 +97,9 @@ class StdinApprover:
             if show is None or word not in PREVIEW:
                 break
             show(call)
+            previewed = True
         if word in YES or word in ALL:
             self._all = self._all or (word in ALL and call.risk not in ASKED_ALONE)
-            return ApprovalAnswer(True)
-        return ApprovalAnswer(False, reason="" if word in NO else said)
+            return ApprovalAnswer(True, previewed=previewed)
+        reason = "" if word in NO else said
+        return ApprovalAnswer(False, reason=reason, previewed=previewed)

@@ -44,7 +44,7 @@ from cellwright.kernels.going_back import (
 )
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
-from cellwright.record.run_record import RunRecord, choice_of, make_chosen
+from cellwright.record.run_record import RunRecord, choice_of, make_chosen, note_of_files_moved
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_before
 from cellwright.session.run import Run
@@ -363,6 +363,7 @@ class Commands:
         after = "" if before else "%agent undo --files once more goes one run further back."
         if files.back:
             self._session.tell_model(note_of_files(files), order.settings, order.calling)
+            self._note_files(order, place.run_id, files.back, is_forth=False)
             after = "%agent redo --files puts them forth again."
         done = files_text(files) or f"{no_files_text(place)} "
         return Result(f"{before} {done}{after}".strip())
@@ -377,6 +378,7 @@ class Commands:
             if snapshot is None:
                 text = note_of_files(files, is_forth=True)
                 self._session.tell_model(text, order.settings, order.calling)
+                self._note_files(order, files.run_id, files.back, is_forth=True)
                 return Result(files_text(files, "forth").strip())
             shown = redone_text(snapshot, files, are_back=wants_files)
             self._go_to(order, snapshot, shown, files.back if wants_files else None)
@@ -386,17 +388,27 @@ class Commands:
         self, order: _Order, snapshot: Snapshot, shown: str, files: Sequence[ChangedFile] | None
     ) -> None:
         """Go to a state of the kernel, which the record knows before it happens."""
-        scores, run_id = order.store.scores, snapshot.run_id
-        before = scores.set_undone(snapshot.changes)
+        run_id = snapshot.run_id
+        before = order.store.set_undone(snapshot.changes)
+        self._note_files(order, run_id, files or (), is_forth=snapshot.is_later)
         if not snapshot.is_later:
             self._session.take_cells_back(order.store.events(run_id), run_id, snapshot.step)
         try:
             self._session.go_to(snapshot, order.settings, order.calling, shown, files)
         except CellwrightError:
-            scores.set_undone(before)
+            order.store.set_undone(before, "The kernel could not be taken there after all.")
             if files and not snapshot.is_later:
-                put_files_back(self._session.kernel)
+                forth = put_files_back(self._session.kernel)
+                self._note_files(order, run_id, forth.back, is_forth=True)
             raise
+
+    def _note_files(
+        self, order: _Order, run_id: str, files: Sequence[ChangedFile], *, is_forth: bool
+    ) -> None:
+        """Let the record of a run say which files were put back, or forth."""
+        if files:
+            paths = [file.path for file in files]
+            order.store.add(run_id, note_of_files_moved(paths, is_forth=is_forth))
 
     def _branch(self, order: _Order) -> object:
         arguments, cell = order.line.arguments, cell_settings(order.calling.metadata)

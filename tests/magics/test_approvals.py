@@ -106,7 +106,7 @@ def test_a_preview_shows_what_the_code_does_and_then_the_same_is_asked_again(
     assert told[:2] == ["Preview: nothing of this has happened.", "6"]
     assert told[2].splitlines() == ["Variables: rows, total", "Files: out.txt"]
     assert fresh.value("rows, 'total' in globals(), os.listdir()") == "([1, 2], False, [])"
-    assert fresh.last_run.calls[0].decision.startswith("refused")
+    assert fresh.last_run.calls[0].decision == "refused by person after a preview"
 
 
 def test_where_there_can_be_no_preview_it_says_why_and_asks_again(fresh: LiveKernel) -> None:

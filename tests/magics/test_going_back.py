@@ -131,6 +131,10 @@ def test_the_record_knows_which_runs_are_undone_after_several_undos_and_redos(
     kernel.run("%agent redo", answers=[])
     assert kernel.value("total") == "2"
     assert [scores_of(kernel, run_id) for run_id in ran] == [[], []]
+    shown = kernel.run(f"%agent show {second}", answers=[])
+    said = " ".join(data["text/plain"] for data in shown.displays)
+    history = re.findall(r"(Undone|Redone) by the user", said)
+    assert history == ["Undone", "Redone", "Undone", "Redone"]
 
 
 def test_what_the_states_hold_is_told_with_the_context(kernel: LiveKernel) -> None:
@@ -287,6 +291,9 @@ def test_files_are_put_back_after_an_undo_that_offered_them(kernel: LiveKernel) 
     ask(kernel, "total += 10", "Ten more.")
     told = str(kernel.last_run.messages)
     assert f"put these files back as they were before cell 2 of run {second}: a.txt" in told
+    shown = kernel.run(f"%agent show {second}", answers=[])
+    assert "Undone by the user from cell 2 on." in str(shown.displays)
+    assert "The user put files back: a.txt." in str(shown.displays)
     for run_id, left in ((second, "1"), (first, "0")):
         kernel.run(f"%agent undo {run_id} --files", answers=[])
         assert kernel.value("total") == left

@@ -174,6 +174,10 @@ async def test_what_ran_before_a_cell_is_told_where_a_thread_keeps_the_state_fro
     answer = await client.call("POST", where, {"run": run_id, "step": 2, "redone": True})
     assert (answer.status, answer.json["step"], answer.json["is_undone"]) == (200, 0, False)
     assert run_id not in (await client.call("GET", f"chats/{chat}")).json["undone"]
+    assert [text.split(".")[0] for text in shared.runs.record(run_id).notices] == [
+        "Undone by the user from cell 2 on",
+        "Redone by the user",
+    ]
     assert "does not have what they did until" in str(shared.chats.notes.waiting(chat))
 
 
@@ -209,6 +213,12 @@ async def test_files_of_a_run_are_named_put_back_and_forth(
     assert [row["was"] for row in answer.json["back"]] == ["deleted", "changed"]
     assert (tmp_path / "new.txt").exists()
     assert (tmp_path / "rows.csv").read_text() == "gone"
+    noticed = shared.runs.record(run_id).notices
+    assert noticed == (
+        "Undone by the user.",
+        "The user put files back: new.txt, rows.csv.",
+        "The user put files forth: new.txt, rows.csv.",
+    )
     notes = str(shared.chats.notes.waiting(chat))
     assert f"put these files back as they were before run {run_id}: new.txt, rows.csv" in notes
     assert f"put these files forth, as run {run_id} and" in notes

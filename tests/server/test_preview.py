@@ -68,7 +68,8 @@ async def test_a_call_is_tried_and_then_run_for_real(
     await answer(tab, chat, call, allowed=True)
     assert (await tab.finished())["status"] == "completed"
     assert await person.run("assert total == 6 and os.path.exists('total.txt')") == "ok"
-    assert "preview" not in str(live.application.runs.events(tab.states[chat]["run"] or ""))
+    (ran,) = live.application.runs.record(tab.numbers[-1][0]).calls
+    assert ran.decision == "allowed by person after a preview"
 
 
 async def test_a_preview_ends_with_the_answer_or_when_the_person_ends_it(
@@ -105,6 +106,8 @@ async def test_what_stands_in_the_way_is_named_and_the_call_goes_on_to_wait(
     assert "thread 'feed' runs" in refused.json["message"]
     await answer(tab, chat, call, allowed=True)
     assert (await tab.finished())["status"] == "completed"
+    (ran,) = live.application.runs.record(tab.numbers[-1][0]).calls
+    assert ran.decision == "allowed by person", "nothing was tried"
 
 
 async def test_an_error_is_shown_as_the_code_made_it(

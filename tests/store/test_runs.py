@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import Parameters, Usage
 from cellwright.record.outputs import DisplayData
-from cellwright.record.run_record import RunRecord, fold
+from cellwright.record.run_record import RunRecord, fold, note_of_files_moved
 from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.runs import RunStore
 
@@ -70,6 +71,33 @@ def timeless(record: RunRecord) -> RunRecord:
     steps = tuple(replace(step, ended_at=0.0) for step in record.steps)
     record = replace(record, calls=calls, steps=steps, cells=(), executions=())
     return replace(record, started_at=0.0, duration_seconds=0.0)
+
+
+def test_what_the_user_does_with_a_run_that_is_over_is_in_its_record_and_changes_nothing_else(
+    store: RunStore, database: Database
+) -> None:
+    journal = store.start(*analysis_run())
+    before, listed = store.record(journal.run_id), store.list()
+    run_id = journal.run_id
+    assert store.set_undone({run_id: 2}) == {run_id: None}
+    assert store.set_undone({run_id: None}, "Its cells are back.") == {run_id: 2}
+    store.add(run_id, note_of_files_moved(["a.csv", "b.csv"], is_forth=False))
+    store.add("nobody's", note_of_files_moved(["a.csv"], is_forth=True))
+    record = RunStore(database).record(run_id)
+    assert record.notices[len(before.notices) :] == (
+        "Undone by the user from cell 2 on.",
+        "Redone by the user. Its cells are back.",
+        "The user put files back: a.csv, b.csv.",
+    )
+    assert replace(record, notices=before.notices) == before
+    assert (store.list(), store.events("nobody's")) == (listed, ())
+    assert store.storage(run_id).problem == ""
+
+    cut = store.start(*analysis_run()[:-1])
+    lasted = store.record(cut.run_id).duration_seconds
+    later = RunStore(database, clock=lambda: time.time() + 3_600)
+    later.set_undone({cut.run_id: 0})
+    assert store.record(cut.run_id).duration_seconds == lasted
 
 
 def test_ids_tell_when_a_run_began_and_sort_that_way(database: Database) -> None:

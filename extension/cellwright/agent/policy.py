@@ -48,6 +48,8 @@ class ApprovalAnswer:
     reason: str = ""
     for_session: bool = False
     """Calls of this tool need not be asked about again, unless their risk is greater."""
+    previewed: bool = False
+    """The call was tried in a copy of the kernel before."""
 
 
 class Approver(Protocol):

@@ -292,7 +292,9 @@ class ToolCaller:
             with self._parts.budget.waiting():
                 answer = self._policy.ask(started, decision.reason)
             yield from self._publisher.publish(
-                ApprovalAnswered(call.id, answer.allowed, answer.by, answer.reason)
+                ApprovalAnswered(
+                    call.id, answer.allowed, answer.by, answer.reason, answer.previewed
+                )
             )
             if not answer.allowed:
                 words = f" They said: {answer.reason}" if answer.reason else ""

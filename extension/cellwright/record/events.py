@@ -223,6 +223,8 @@ class ApprovalAnswered:
     by: str
     """``person``, ``mode`` or ``batch``."""
     reason: str = ""
+    previewed: bool = False
+    """Whoever decided had tried the call in a copy of the kernel before."""
     kind: Literal["approval_answered"] = field(default="approval_answered", init=False)
 
 

@@ -412,6 +412,28 @@ def undone_step(score: Score) -> int:
     return int(found[1]) if found else 0
 
 
+AFTERWARDS = (UNDONE, "redone", "files_back", "files_forth")
+"""Codes of notices that say what the user did with a run when it was over; it took no longer."""
+
+
+def note_of_undo(step: int | None, remark: str = "") -> Notice:
+    """What the record of a run says of its undo, or of its redo.
+
+    Args:
+        step: From which of its cells on, counted from 1; 0: all of it, None: it was redone.
+        remark: A sentence more.
+    """
+    said = "Redone by the user." if step is None else make_undone(step).explanation
+    code = "redone" if step is None else UNDONE
+    return Notice("info", f"{said} {remark}".rstrip(), code=code)
+
+
+def note_of_files_moved(paths: Iterable[str], *, is_forth: bool) -> Notice:
+    """What the record of a run says when files were put back as before it, or forth."""
+    where = "forth" if is_forth else "back"
+    return Notice("info", f"The user put files {where}: {', '.join(paths)}.", code=f"files_{where}")
+
+
 @dataclass(frozen=True)
 class Grade:
     """Points of several scores, together."""
@@ -597,7 +619,8 @@ class _Folding:
     def add(self, recorded: RecordedEvent) -> None:
         if not self.head.run_id:
             self.head = replace(self.head, run_id=recorded.run_id, started_at=recorded.time)
-        self.last_time = recorded.time
+        if not (isinstance(recorded.event, Notice) and recorded.event.code in AFTERWARDS):
+            self.last_time = recorded.time
         take = _METHODS.get(type(recorded.event))
         if take is not None:
             take(self, recorded.event)
@@ -700,7 +723,8 @@ class _Folding:
         self.asked_at = 0.0
         word = "allowed" if event.allowed else "refused"
         reason = f": {event.reason}" if event.reason else ""
-        self._change_call(event.call_id, decision=f"{word} by {event.by}{reason}")
+        after = " after a preview" if event.previewed else ""
+        self._change_call(event.call_id, decision=f"{word} by {event.by}{after}{reason}")
 
     def tool_finished(self, event: ToolFinished) -> None:
         self.cells.call_id = ""

@@ -17,6 +17,7 @@ from cellwright.kernels.going_back import (
     note_of_files,
 )
 from cellwright.record.outputs import VariableSummary
+from cellwright.record.run_record import note_of_files_moved
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
@@ -117,7 +118,12 @@ class UndoRoute(KernelRoute):
                     gone.files,
                 )
                 changes = snapshot.changes
-            shared.runs.scores.set_undone(changes)
+            remark = ""
+            if restarted:
+                remark = "The kernel was restarted, and what had run before ran again."
+            elif redone:
+                remark = "Its cells are back; the kernel has what they did when they run again."
+            shared.runs.set_undone(changes, remark)
             chat_id = shared.chats.chat_of(undone.run)
             if chat_id:
                 text = note_for_model(
@@ -188,6 +194,10 @@ class FilesBackRoute(KernelRoute):
             put = lambda: kernels.put_files_back(kernel_id, run_id, step)  # noqa: E731
             files = retry(put, KernelNotReadyError, PATIENCE_SECONDS)
             chat_id = shared.chats.chat_of(files.run_id)
+            if files.back:
+                paths = [file.path for file in files.back]
+                note = note_of_files_moved(paths, is_forth=not run_id)
+                shared.runs.add(files.run_id, note)
             if chat_id and files.back:
                 text = note_of_files(files, is_forth=not run_id)
                 shared.chats.notes.add(chat_id, "user_later", text)

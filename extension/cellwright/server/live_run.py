@@ -62,6 +62,7 @@ class PanelApprover:
         self._call: ToolStarted | None = None
         self._answer: ApprovalAnswer | None = None
         self._trial: Stop | None = None
+        self._was_tried = False
 
     def expect(self, call_id: str) -> None:
         """An answer to this call is welcome from now on."""
@@ -94,6 +95,7 @@ class PanelApprover:
             self._trial = stop = Stop()
         try:
             yield call, stop
+            self._was_tried = True
         finally:
             with self._changed:
                 if self._trial is stop:
@@ -117,9 +119,9 @@ class PanelApprover:
             try:
                 while self._answer is None:
                     self._stop.wait_on(self._changed)
-                return self._answer
+                return replace(self._answer, previewed=self._was_tried)
             finally:
-                self._call_id, self._call = "", None
+                self._call_id, self._call, self._was_tried = "", None, False
                 self.end_trial("because the run was stopped")
 
 

@@ -39,6 +39,7 @@ from cellwright.record.run_record import (
     Score,
     fold,
     make_undone,
+    note_of_undo,
     undone_step,
 )
 from cellwright.record.values import from_dict, to_dict
@@ -469,23 +470,6 @@ class RunScores:
         rows = [(run_id, each.name, json.dumps(to_dict(each)), now) for each in scores]
         self._database.write(*(Statement(insert, row) for row in rows))
 
-    def set_undone(self, changes: Mapping[str, int | None]) -> Mapping[str, int | None]:
-        """Note how runs stand, as ``Snapshot.changes`` tells it; how they stood before.
-
-        Args:
-            changes: From which cell on each run is undone, counted from 1; 0: all of it, None:
-                none of it.
-        """
-        before = dict[str, int | None]()
-        for run_id, step in changes.items():
-            found = next((score for score in self.of(run_id) if score.name == UNDONE), None)
-            before[run_id] = None if found is None else undone_step(found)
-            if step is None:
-                self.withdraw(run_id, UNDONE)
-            else:
-                self.give(run_id, make_undone(step))
-        return before
-
     def withdraw(self, run_id: str, name: str) -> None:
         """Take a score back; empty: all of the run."""
         delete = "DELETE FROM run_scores WHERE run_id = ?"
@@ -586,6 +570,35 @@ class RunStore:
         self._database.flush()
         rows = self._database.read_apart("SELECT DISTINCT run_id FROM events")[1]
         return frozenset(str(run_id) for (run_id,) in rows)
+
+    def add(self, run_id: str, notice: Notice) -> None:
+        """Record what the user did with a run that is over; nothing where there is no such run."""
+        rows = self._database.read(SELECT_SEQUENCES, (run_id,))
+        if rows:
+            sequence = max(int(row[0]) for row in rows) + 1
+            item = RecordedEvent(run_id, sequence, self._clock(), notice)
+            self._database.write(*_event_statements(item, row_of(notice, self._blobs)))
+
+    def set_undone(
+        self, changes: Mapping[str, int | None], remark: str = ""
+    ) -> Mapping[str, int | None]:
+        """Record how runs stand, as ``Snapshot.changes`` tells it; how they stood before.
+
+        Args:
+            changes: From which cell on each run is undone, counted from 1; 0: all of it, None:
+                none of it.
+            remark: What the record says besides: a sentence.
+        """
+        before = dict[str, int | None]()
+        for run_id, step in changes.items():
+            given = {score.name: score for score in self.scores.of(run_id)}
+            before[run_id] = undone_step(given[UNDONE]) if UNDONE in given else None
+            if step is None:
+                self.scores.withdraw(run_id, UNDONE)
+            else:
+                self.scores.give(run_id, make_undone(step))
+            self.add(run_id, note_of_undo(step, remark))
+        return before
 
     def write_to(self, run_id: str, path: Path) -> None:
         """Write a run to a record of its own, also one that is in memory alone.

@@ -18,6 +18,9 @@ import type {
 import { ToolCards } from './tool_cards';
 import type { Block, Turn } from './types';
 
+/** What the person did with a run that was over; the cards of its calls show how it stands. */
+const AFTERWARDS = ['undone', 'redone', 'files_back', 'files_forth'];
+
 type SpeechKind = 'text' | 'reasoning';
 
 interface Growing {
@@ -332,7 +335,9 @@ export class TurnFold {
       this._cards.finishCell(event);
     },
     notice: event => {
-      this._blocks.push(event);
+      if (!AFTERWARDS.includes(event.code)) {
+        this._blocks.push(event);
+      }
     },
     history_compacted: event => {
       this._compact(event);

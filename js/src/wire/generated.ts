@@ -502,6 +502,8 @@ export interface components {
       /** @description ``person``, ``mode`` or ``batch``. */
       readonly by: string;
       readonly reason: string;
+      /** @description Whoever decided had tried the call in a copy of the kernel before. */
+      readonly previewed: boolean;
       /** @constant */
       readonly kind: 'approval_answered';
     };
@@ -2846,6 +2848,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       allowed: { type: 'boolean' },
       by: { type: 'string' },
       reason: { default: '', type: 'string' },
+      previewed: { default: false, type: 'boolean' },
       kind: { const: 'approval_answered', default: 'approval_answered', type: 'string' }
     },
     required: ['call_id', 'allowed', 'by'],

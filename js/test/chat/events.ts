@@ -66,7 +66,14 @@ export function asked(callId: string, reason = 'runs code'): RunEvent {
 }
 
 export function answered(callId: string, allowed: boolean, reason = ''): RunEvent {
-  return { kind: 'approval_answered', call_id: callId, allowed, by: 'person', reason };
+  return {
+    kind: 'approval_answered',
+    call_id: callId,
+    allowed,
+    by: 'person',
+    reason,
+    previewed: false
+  };
 }
 
 export function ended(callId: string, change: Partial<ToolFinished> = {}): ToolFinished {

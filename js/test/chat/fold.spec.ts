@@ -76,6 +76,11 @@ describe('what the model says', () => {
     expect(textsOf(turn)).toEqual(['text:ab', 'notice:slow']);
   });
 
+  it('is not followed by what the person did with the run when it was over', () => {
+    const undone = complete('Notice', { level: 'info', text: 'Undone.', code: 'undone' });
+    expect(textsOf(turnOf(events.said('a'), events.finished(), undone))).toEqual(['text:a']);
+  });
+
   it('is cut off, and kept, when the run ends before the reply does', () => {
     const turn = turnOf(
       events.said('half a'),

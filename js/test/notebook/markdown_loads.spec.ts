@@ -24,7 +24,12 @@ afterEach(() => {
 });
 
 const PICTURE = '![x](http://evil.test/x.png)';
-const ALLOWED = { kind: 'approval_answered', call_id: 'call-1', allowed: true } as const;
+const ALLOWED = {
+  kind: 'approval_answered',
+  call_id: 'call-1',
+  allowed: true,
+  previewed: false
+} as const;
 
 describe('Markdown that would load something from elsewhere', () => {
   const note = added('new', { cell_type: 'markdown', source: PICTURE });
