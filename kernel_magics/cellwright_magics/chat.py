@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.llm.keys import load_settings
-from cellwright.record.asked_calls import ASKED_ALONE, deed_of
+from cellwright.record.asked_calls import ASKED_ALONE, code_to_run, deed_of
 from cellwright.record.events import (
     ApprovalAsked,
     CellFinished,
@@ -68,7 +68,7 @@ class Pressed:
     """What the person answered to a question."""
 
     word: str
-    """``yes``, ``all`` or ``no``."""
+    """``yes``, ``all``, ``preview`` or ``no``."""
     reason: str
     """What to do instead."""
 
@@ -152,13 +152,21 @@ class ChatView:
         """Say what is going on now."""
         self._status.value = text
 
-    def ask(self, act: Callable[[Pressed], None], yes: str, *, offers_all: bool) -> None:
+    def ask(
+        self,
+        act: Callable[[Pressed], None],
+        yes: str,
+        *,
+        offers_all: bool,
+        offers_preview: bool,
+    ) -> None:
         """Show the answers to a question; call ``act`` with the one that is chosen.
 
         Args:
             act: Takes the answer.
             yes: What the button says that allows it.
             offers_all: Whether an answer for all that comes is offered.
+            offers_preview: Whether it can be tried in a copy of the kernel first.
         """
         reason = self._control(
             self._widgets.Text,
@@ -167,9 +175,11 @@ class ChatView:
         )
         allow = self._button(yes, "success", "Allow this call", disabled=True)
         allow_all = self._button("Run all", "", "Allow all calls of this answer", disabled=True)
+        look = self._button("Preview", "", "Try it in a copy of the kernel", disabled=True)
         refuse = self._button("Refuse", "warning", "Refuse this call", disabled=True)
-        buttons = [allow, allow_all, refuse] if offers_all else [allow, refuse]
-        words = {allow: "yes", allow_all: "all", refuse: "no"}
+        words = {allow: "yes", allow_all: "all", look: "preview", refuse: "no"}
+        left_out = {"all": not offers_all, "preview": not offers_preview}
+        buttons = [button for button, word in words.items() if not left_out.get(word)]
         for button in buttons:
             word = words[button]
             button.on_click(lambda _, word=word: act(Pressed(word, reason.value.strip())))
@@ -486,11 +496,15 @@ class ButtonApprover:
     Args:
         view: Where they are.
         stop: Of the run that asks.
+        show_preview: Tries a call in a copy of the kernel, and shows what came of it.
     """
 
-    def __init__(self, view: ChatView, stop: Stop) -> None:
+    def __init__(
+        self, view: ChatView, stop: Stop, show_preview: Callable[[ToolStarted], None]
+    ) -> None:
         self._view = view
         self._stop = stop
+        self._show_preview = show_preview
         self._all = False
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
@@ -501,17 +515,24 @@ class ButtonApprover:
         """
         if self._all and call.risk in ("edit", "execute"):
             return ApprovalAnswer(True, reason="all in this run")
-        pressed = self._wait(call)
+        previewed = False
+        while (pressed := self._wait(call)).word == "preview":
+            self._show_preview(call)
+            previewed = True
         self._all = self._all or pressed.word == "all"
-        if pressed.word == "no":
-            return ApprovalAnswer(False, reason=pressed.reason)
-        return ApprovalAnswer(True)
+        reason = pressed.reason if pressed.word == "no" else ""
+        return ApprovalAnswer(pressed.word != "no", reason=reason, previewed=previewed)
 
     def _wait(self, call: ToolStarted) -> Pressed:
         # One for each question: a press that comes late cannot answer the next one.
         answers: Inbox[Pressed] = Inbox()
         offers_all = call.risk not in ASKED_ALONE
-        self._view.ask(answers.put, f"{deed_of(call).capitalize()} it", offers_all=offers_all)
+        self._view.ask(
+            answers.put,
+            f"{deed_of(call).capitalize()} it",
+            offers_all=offers_all,
+            offers_preview=bool(code_to_run(call)),
+        )
         try:
             self._stop.wait(SETTLE_SECONDS)
             self._view.take_answers()
@@ -629,7 +650,12 @@ class ChatWorkplace:
                 )
                 return start_run(request, environment, stop)
 
-            place = session.place_with(settings, connected, ButtonApprover(view, stop))
+            def show_preview(call: ToolStarted) -> None:
+                for bundle in session.try_call(call, connected.ask_snapshots, stop):
+                    view.show(Bundle("", bundle["text/plain"], bundle))
+
+            approver = ButtonApprover(view, stop, show_preview)
+            place = session.place_with(settings, connected, approver)
             yield Asking(replace(place, form_asker=WidgetForms(view)), start)
 
     def _tell_waiting(self, waits: bool) -> None:

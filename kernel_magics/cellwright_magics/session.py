@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import Approver
-from cellwright.errors import KernelError, LMNotFoundError, SetupError
+from cellwright.errors import LMNotFoundError, SetupError
 from cellwright.external.source import OutsideTools
 from cellwright.kernels import Kernel, cell_watch, snapshots
+from cellwright.kernels.copies import AskSnapshots
 from cellwright.kernels.going_back import (
     ChangedFile,
     Snapshot,
@@ -42,7 +43,7 @@ from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.previewing import preview, preview_bundles
+from cellwright.session.previewing import try_call
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_in, last_record
@@ -172,14 +173,16 @@ class ShellSession:
     def _show_preview(self, call: ToolStarted) -> None:
         """Try a call in a copy of this kernel, and show what came of it."""
         assert self._kernel is not None
+        for bundle in self.try_call(call, self._kernel.ask_snapshots, Stop()):
+            self._shell.display_pub.publish(bundle)
+
+    def try_call(
+        self, call: ToolStarted, ask: AskSnapshots, stop: Stop
+    ) -> Sequence[Mapping[str, str]]:
+        """What a preview of a call in this kernel shows; see ``session.previewing.try_call``."""
         if self._database is not None:
             self._database.rest()  # the copy would copy the record, too
-        try:
-            bundles = preview_bundles(preview(call, self._kernel.ask_snapshots, Stop()))
-        except KernelError as error:
-            bundles = [{"text/plain": f"There is no preview. {error}"}]
-        for bundle in bundles:
-            self._shell.display_pub.publish(bundle)
+        return try_call(call, ask, stop)
 
     def go_to(
         self,

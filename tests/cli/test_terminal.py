@@ -1,11 +1,15 @@
 import io
 import json
+from pathlib import Path
 
 import pytest
+from kernels.lanes import kernel_environment
+from kernels.test_sandbox import CAN_SANDBOX
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.commands.terminal import Console, cut, one_line, table
 from cellwright.commands.workplace import TerminalApprover
+from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import ToolStarted
 
 
@@ -86,6 +90,19 @@ def test_the_person_answers_yes_no_all_or_why_not(typed: str, answer: ApprovalAn
     there, err = console(typed)
     assert TerminalApprover(there).ask(CALL, "It runs code.") == answer
     assert "It runs code. Run it? [y]es, [n]o, [a]ll" in err.getvalue()
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_the_person_looks_at_what_the_code_does_and_then_answers(tmp_path: Path) -> None:
+    there, err = console("p\ny\n")
+    call = ToolStarted("c", "run_cell", {"code": "total = 41 + 1\nprint(total)"})
+    with start_kernel(tmp_path, kernel_environment()) as kernel:
+        answer = TerminalApprover(there, kernel).ask(call, "It runs code.")
+        assert kernel.probe("list_variables", {"pattern": "total"}) == []
+    assert answer == ApprovalAnswer(True, previewed=True)
+    assert err.getvalue().count("[p]review") == 2
+    assert "Preview: nothing of this has happened.\n42\nVariables: total\n" in err.getvalue()
 
 
 def test_code_that_the_progress_has_shown_is_not_shown_again() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from fake_service import Answer, after, text, tool_call, tool_calls
 from hostile_runs import payloads
+from kernels.test_sandbox import CAN_SANDBOX
 from magics.acting_html import Inspector
 from magics.live_kernel import LiveKernel
 from magics.widget_page import WidgetPage
@@ -68,6 +69,22 @@ def test_code_waits_for_the_button_and_shows_what_it_shows(page: WidgetPage) -> 
     assert "\n6\n" in page.text
     assert page.kernel.value("total") == "6"
     assert page.kernel.last_run.status == "completed"
+
+
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_a_preview_shows_what_the_code_does_and_the_buttons_come_again(page: WidgetPage) -> None:
+    page.kernel.run("globals().pop('total', None)")
+    ask(page, "Add", WORKS, ANSWER)
+    page.wait(lambda: "Preview" in page.descriptions)
+    page.press("Preview")
+    page.wait(lambda: "Variables: total" in page.text)
+    assert "Preview: nothing of this has happened." in page.text
+    page.wait(lambda: "Run it" in page.descriptions)
+    assert page.kernel.value("'total' in globals()") == "False"
+    page.press("Run it")
+    page.wait(lambda: finished(page))
+    assert page.kernel.value("total") == "6"
+    assert page.kernel.last_run.calls[0].decision == "allowed by person after a preview"
 
 
 def test_a_refusal_goes_to_the_model_with_its_reason(page: WidgetPage) -> None:

@@ -595,18 +595,18 @@ class Session:
         return conversation
 
     def _place(self, kernel: Kernel) -> RunContext:
-        return compose_context(self._resources, kernel, self._approver())
+        return compose_context(self._resources, kernel, self._approver(kernel))
 
-    def _approver(self) -> Approver | None:
+    def _approver(self, kernel: Kernel | None) -> Approver | None:
         if self._approve is not None:
             return FunctionApprover(self._approve)
         console = self._resources.console
-        return TerminalApprover(console) if console.is_interactive else None
+        return TerminalApprover(console, kernel) if console.is_interactive else None
 
     def _check_mode(self) -> None:
         try:
             check_batch_mode(
-                self._resources.options.mode, is_interactive=self._approver() is not None
+                self._resources.options.mode, is_interactive=self._approver(None) is not None
             )
         except SetupError as error:
             raise SetupError(error.message, hint=NOBODY) from None

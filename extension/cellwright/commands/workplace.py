@@ -6,7 +6,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.agent.policy import ApprovalAnswer
@@ -28,10 +28,12 @@ from cellwright.commands.terminal import Console, cut, interruptible, one_line, 
 from cellwright.errors import RunCancelled
 from cellwright.external.source import OutsideTools, open_outside
 from cellwright.kernels import Kernel
+from cellwright.kernels.copies import AskSnapshots
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.record.asked_calls import (
     ASKED_ALONE,
     code_of,
+    code_to_run,
     deed_of,
     spelled_out,
     words_of,
@@ -57,6 +59,7 @@ from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
+from cellwright.session.previewing import try_call
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.run import Run
@@ -234,18 +237,21 @@ def _short(text: str) -> list[str]:
 YES = ("y", "yes")
 NO = ("", "n", "no")
 ALL = ("a", "all")
+PREVIEW = ("p", "preview")
 END_OF_INPUT = "\x04"
 
 
 class TerminalApprover:
-    """Shows a call and reads ``y``, ``n``, ``a`` (all like this) or a reason to refuse.
+    """Shows a call and reads ``y``, ``n``, ``a`` (all like this), ``p`` or a reason to refuse.
 
     Args:
         console: Where the person sits.
+        kernel: Where the call would run; one that can be copied is, for a preview.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, kernel: object = None) -> None:
         self._console = console
+        self._ask_snapshots: AskSnapshots | None = getattr(kernel, "ask_snapshots", None)
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """What the person says.
@@ -257,13 +263,21 @@ class TerminalApprover:
             self._console.complain(line)
         everything = "" if call.risk in ASKED_ALONE else " [a]ll of these,"
         why = spelled_out(" ".join(reason.split()))  # addresses in it are told in full
-        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{everything} or why not: "
+        ask_snapshots = self._ask_snapshots if code_to_run(call) else None
+        others = everything + (" [p]review," if ask_snapshots else "")
+        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{others} or why not: "
+        previewed = False
         try:
             with interruptible():
                 said = self._console.ask(question)
+                while ask_snapshots is not None and said.strip().lower() in PREVIEW:
+                    previewed = True
+                    for bundle in try_call(call, ask_snapshots, Stop()):
+                        self._console.complain(plain_text(bundle["text/plain"]))
+                    said = self._console.ask(question)
         except KeyboardInterrupt:
             raise RunCancelled from None
-        return _answer(said)
+        return replace(_answer(said), previewed=previewed)
 
     def _shown(self, call: ToolStarted) -> list[str]:
         """What the progress has not shown: nobody allows code that they have not seen whole."""
@@ -373,7 +387,7 @@ def make_place(
         kernel=kernel,
         store=store,
         redactor=make_redactor(settings),
-        approver=TerminalApprover(console) if console.is_interactive else None,
+        approver=TerminalApprover(console, kernel) if console.is_interactive else None,
         keyboard=TerminalKeyboard(console) if console.is_interactive else None,
         lane="cli",
         notebook=notebook.memory,

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.errors import KernelDiedError, SetupError
+from cellwright.errors import KernelDiedError, KernelError, SetupError
 from cellwright.kernels import CellRequest
 from cellwright.kernels.copies import AskSnapshots, open_copy
 from cellwright.record.asked_calls import code_to_run
@@ -129,6 +129,21 @@ def preview_bundles(found: Preview) -> list[dict[str, str]]:
     ]
     head = {"text/plain": "Preview: nothing of this has happened."}
     return [head, *shown, {"text/plain": effects_text(found)}]
+
+
+def try_call(call: ToolStarted, ask: AskSnapshots, stop: Stop) -> list[dict[str, str]]:
+    """What a preview of a call shows, or why there is none, as MIME bundles.
+
+    The arguments are those of ``preview``.
+
+    Raises:
+        SetupError: The call runs no code.
+        RunCancelled: ``stop`` was set.
+    """
+    try:
+        return preview_bundles(preview(call, ask, stop))
+    except KernelError as error:
+        return [{"text/plain": f"There is no preview. {error}"}]
 
 
 def effects_text(found: Preview) -> str:
