@@ -70,6 +70,22 @@ CARRIED = (
         "lightgbm",
     ),
     Library(
+        "torch on CPU",
+        "import torch\n"
+        "weights = torch.randn(300, 300, requires_grad=True); top = weights.data[:2]\n"
+        "net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), "
+        "torch.nn.Linear(16, 1))\n"
+        "descent = torch.optim.SGD(net.parameters(), lr=.01)\n"
+        "def train():\n"
+        "    loss = (net(torch.ones(64, 8)) - 1).pow(2).mean(); descent.zero_grad()\n"
+        "    loss.backward(); descent.step()\n"
+        "    return loss.item()\n"
+        "(weights @ weights).sum().backward(); last = train()",
+        "train() < last and (weights @ weights).shape == (300, 300) "
+        "and top.data_ptr() == weights.data_ptr() and weights.grad is not None",
+        "torch",
+    ),
+    Library(
         "XGBoost",
         "import xgboost; import numpy as np\n"
         "gx = np.arange(600.).reshape(-1, 1) % 7; gy = gx[:, 0] > 3\n"
