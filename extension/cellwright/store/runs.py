@@ -58,6 +58,7 @@ from cellwright.store.event_rows import (
 from cellwright.store.ids import find_id
 from cellwright.store.process_claims import is_alive, this_process
 from cellwright.store.usage_table import UsageLedger
+from cellwright.text.redaction import Redactor
 
 # One run as statements that write it to another database, with all that belongs to it.
 #
@@ -572,12 +573,16 @@ class RunStore:
         return frozenset(str(run_id) for (run_id,) in rows)
 
     def add(self, run_id: str, notice: Notice) -> None:
-        """Record what the user did with a run that is over; nothing where there is no such run."""
+        """Record what the user did with a run that is over; nothing where there is no such run.
+
+        What looks like a secret, in the name of a file for instance, is taken out.
+        """
         rows = self._database.read(SELECT_SEQUENCES, (run_id,))
         if rows:
             sequence = max(int(row[0]) for row in rows) + 1
-            item = RecordedEvent(run_id, sequence, self._clock(), notice)
-            self._database.write(*_event_statements(item, row_of(notice, self._blobs)))
+            clean = Redactor.from_environment(os.environ).event(notice)
+            item = RecordedEvent(run_id, sequence, self._clock(), clean)
+            self._database.write(*_event_statements(item, row_of(clean, self._blobs)))
 
     def set_undone(
         self, changes: Mapping[str, int | None], remark: str = ""
