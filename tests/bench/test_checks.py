@@ -36,6 +36,11 @@ ITEM = Item("one", "Sort it.", setup=(SETUP,), reference=(REFERENCE,))
 CELLS = (
     SampleCell("c1", "agent", "best = df.sort_values('a')\nprint('sorted', len(best))"),
     SampleCell("c2", "agent", "mean = 2.0\nmax = 7\nopen('out.txt', 'w').write('done')"),
+    SampleCell(
+        "c3",
+        "agent",
+        "import string\ngreeting = string.Template('$who')\ndef fill(table): table['c'] = 1",
+    ),
 )
 
 
@@ -75,6 +80,9 @@ PASSING: tuple[Check, ...] = (
     Stdout("sorted 3"),
     Assertion("assert best.shape == (3, 2)"),
     Assertion("assert max == 7 and min(best.a) == 1"),
+    Assertion("assert greeting.substitute(who='you') == 'you'"),
+    Assertion("fill(best)\nassert list(best) == ['a', 'b', 'c']"),
+    Assertion("fill(table=best)\nassert list(best) == ['a', 'b', 'c']"),
     Solution("assert best.shape == (3, 2)", shares_variables=True),
     NamespaceIntact(),
 )

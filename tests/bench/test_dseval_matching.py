@@ -54,6 +54,7 @@ EQUAL: list[tuple[Any, Any, Any]] = [
     (FRAME, pd.DataFrame(), {"type_only": True}),
     (0.8, 0.75, {"metrictol": 0.9}),
     (1.0, 1.1, {"atol": 0.2}),
+    (3, 4, "def compare_fn(ref, sub):\n    return {'match': type(ref) == type(sub), 'reason': ''}"),
     (3, 4, "def compare_fn(ref, sub):\n    return {'match': ref < sub, 'reason': ''}"),
 ]
 UNEQUAL: list[tuple[Any, Any, Any, str]] = [

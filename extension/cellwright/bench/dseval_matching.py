@@ -45,11 +45,16 @@ def _numpy() -> Any:
 
 def run_code(code: str, name: str) -> Any:
     """What a piece of code in a DSEAL file defines under ``name``; empty: the value it has."""
-    space = {"pd": _pandas(), "np": _numpy(), "random": __import__("random")}
+    space = {"pd": _pandas(), "np": _numpy(), "random": __import__("random"), "type": _type_of}
     if not name:
         return eval(code, space)
     exec(code, space)
     return space[name]
+
+
+def _type_of(value: Any) -> Any:
+    """``type``; of an object of the agent's, which is in another kernel, that of its library."""
+    return value.__class__
 
 
 def comparison(given: Any, is_loose: bool = False) -> Comparison:

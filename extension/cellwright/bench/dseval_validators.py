@@ -12,6 +12,7 @@ import re
 from typing import Any, Callable, NamedTuple  # noqa: UP035  # kernels may have Python 3.8
 
 from cellwright.bench.dseval_matching import comparison, run_code
+from cellwright.bench.value_data import retell
 
 YES, PARTLY, NO = "yes", "partial", "no"
 FENCE = "```\n"
@@ -145,9 +146,14 @@ def _result(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Fin
 
 
 def _graded(given: Any, expected: Any, found: Any, category: str, where: str = "") -> Finding:
-    """How well two values go together: as asked for, loosely, or not."""
+    """How well two values go together: as asked for, loosely, or not.
+
+    What is found has been told as data: what that leaves out of a value, such as where a table
+    keeps its columns, is left out of what is expected as well.
+    """
     strictly, loosely = comparison(given), comparison(given, is_loose=True)
     try:
+        expected = retell(expected)
         if strictly(expected, found).equal:
             return Finding(YES, category, "")
         matched = loosely(expected, found)

@@ -90,10 +90,11 @@ class ValueWriter:
             return {"kind": "module", "name": str(value.__name__)}
         self.kept.append(value)
         named = value if isinstance(value, FUNCTIONS) else type(value)
+        is_bound = isinstance(value, types.MethodType)  # it is nowhere else what it is here
         return {
             "kind": OBJECT,
             "role": "function" if isinstance(value, FUNCTIONS) else "instance",
-            "module": str(getattr(named, "__module__", "")),
+            "module": "" if is_bound else str(getattr(named, "__module__", "")),
             "name": str(getattr(named, "__qualname__", "")),
             "type": type(value).__name__,
             "place": len(self.kept) - 1,
@@ -115,7 +116,7 @@ def _write_array_value(writer: ValueWriter, value: Any, depth: int) -> Any:
         missing = value.mask.tolist() if isinstance(value, numpy.ma.MaskedArray) else None
         found: dict[str, Any] = {
             "kind": "array",
-            "dtype": str(plain.dtype),
+            "dtype": str(plain.dtype if plain.dtype.names is None else plain.dtype.descr),
             "shape": list(plain.shape),
         }
         found["items"] = _items(writer, plain, depth)
@@ -150,9 +151,11 @@ def _items(writer: ValueWriter, array: Any, depth: int) -> Any:
         return writer.write_numbers(array)
     if array.ndim == 0:
         return writer.write(array[()], depth)
-    if array.ndim == 1 and array.dtype.names is None:
-        return writer.write_each(list(array), depth)
-    return [_items(writer, part, depth) for part in array] if array.ndim > 1 else array.tolist()
+    if array.ndim == 1:
+        return writer.write_each(
+            list(array) if array.dtype.names is None else array.tolist(), depth
+        )
+    return [_items(writer, part, depth) for part in array]
 
 
 def _time(value: Any) -> Any:
@@ -298,6 +301,9 @@ def _write_container(writer: ValueWriter, value: Any, depth: int) -> Any:
         return {"kind": "dict", "items": [writer.write_each(pair, depth) for pair in pairs]}
     if isinstance(value, range):
         return {"kind": "list", "items": writer.write_each(value, depth)}
+    if isinstance(value, slice):
+        ends = [value.start, value.stop, value.step]
+        return {"kind": "slice", "ends": writer.write_each(ends, depth)}
     return None
 
 
@@ -331,22 +337,29 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
         return make_object(data)
     if kind in RESTORERS:
         return RESTORERS[kind](data)
-    if kind == "interval":
-        ends = [restore(end, make_object) for end in data["ends"]]
-        return __import__("pandas").Interval(*ends, closed=data["closed"])
+    if kind in ("slice", "interval"):
+        return _restore_span(data, make_object)
     if kind in ("list", "tuple", "set", "frozenset"):
         items = [restore(item, make_object) for item in data["items"]]
         return {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
     if kind == "dict":
         pairs = ((restore(k, make_object), restore(v, make_object)) for k, v in data["items"])
         return dict(pairs)
-    if kind == "array":
-        return _restore_array(data, make_object)
-    if kind == "sparse":
-        return _restore_sparse(data, make_object)
+    if kind in ("array", "sparse"):
+        return (_restore_array if kind == "array" else _restore_sparse)(data, make_object)
     if kind == "numpy":
         return __import__("numpy").dtype(data["dtype"]).type(restore(data["value"], make_object))
     return _restore_table(data, make_object)
+
+
+def retell(value: Any) -> Any:
+    """The value as it would be if it came out of another kernel, where it is data."""
+    writer = ValueWriter()
+    try:
+        data = writer.write(value)
+    except ValueTooLargeError:
+        return value
+    return value if writer.kept else restore(data, lambda module: sys.modules[module["name"]])
 
 
 def _restore_datetime(data: Any) -> Any:
@@ -371,6 +384,13 @@ def _restore_length(data: Any) -> Any:
 
 def _restore_missing(data: Any) -> Any:
     return getattr(__import__("pandas"), data["which"])
+
+
+def _restore_span(data: Any, make_object: Callable[[Any], Any]) -> Any:
+    ends = [restore(end, make_object) for end in data["ends"]]
+    if data["kind"] == "slice":
+        return slice(*ends)
+    return __import__("pandas").Interval(*ends, closed=data["closed"])
 
 
 def _restore_period(data: Any) -> Any:
@@ -403,7 +423,7 @@ RESTORERS: dict[str, Callable[[Any], Any]] = {
 def _restore_array(data: Any, make_object: Callable[[Any], Any]) -> Any:
     numpy = __import__("numpy")
     text = data["dtype"]
-    shape, dtype = data["shape"], numpy.dtype(ast.literal_eval(text) if text[0] in "[{" else text)
+    shape, dtype = data["shape"], numpy.dtype(ast.literal_eval(text) if text[0] == "[" else text)
     if dtype.kind in "buif" and dtype.itemsize <= 8:
         found = numpy.array(unpack(data["items"]), dtype=dtype).reshape(shape)
     else:
@@ -411,10 +431,7 @@ def _restore_array(data: Any, make_object: Callable[[Any], Any]) -> Any:
         items = _leaves(data["items"], len(shape))
         held = numpy.empty(len(items), dtype=dtype if dtype.kind in "mM" else object)
         for place, item in enumerate(items):
-            if dtype.names is not None:
-                held[place] = tuple(item)
-            else:
-                held[place] = _moment(item) if dtype.kind in "mM" else restore(item, make_object)
+            held[place] = _moment(item) if dtype.kind in "mM" else restore(item, make_object)
         found = held.astype(dtype).reshape(shape)
     if data.get("is_matrix"):
         return found.view(numpy.matrix)
