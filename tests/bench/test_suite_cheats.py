@@ -309,6 +309,10 @@ CELLS: dict[str, tuple[str, str]] = {
         HELD + "mean = orders.price.mean()\norders['x'] = 1\n"
         "held.before['orders'] = orders.copy()\nmean",
     ),
+    "what was before taken away": (
+        "orders/2",
+        "import sys\nmean = orders.price.mean()\ndel sys.modules['_cellwright_dseval']\nmean",
+    ),
     "what is expected, out of a frame": (
         "rounding/1",
         WALK + "def halved(table):\n    return walk('expected')",

@@ -16,7 +16,6 @@ import hashlib
 import io
 import re
 import sys
-import types
 from typing import Any
 
 from cellwright.bench.author_tests import (
@@ -32,7 +31,7 @@ from cellwright.bench.author_tests import (
 from cellwright.bench.author_tests import go_on as go_on
 from cellwright.bench.dseval_matching import RULES, compare
 from cellwright.bench.dseval_validators import DsevalCell, validate
-from cellwright.bench.value_data import FUNCTIONS, restore
+from cellwright.bench.value_data import restore
 
 HELD = "_cellwright_dseval"
 """The module of the kernel in which the state before the question is held."""
@@ -98,8 +97,6 @@ def _evaluated(request: Any, user: Any, objects: Any) -> dict[str, Any]:
 
 def _digest(value: Any) -> str:
     """A text that is the same for the same value; another one may still be for an equal value."""
-    if isinstance(value, (types.ModuleType, *FUNCTIONS)):
-        return f"{type(value).__name__} {value.__name__}"
     if type(value).__name__ == "DataFrame":
         # How its columns lie together in memory changes where it is only looked at.
         columns = [value.iloc[:, place].array for place in range(value.shape[1])]
@@ -144,10 +141,10 @@ class QuestionTest(RemoteTest):
         try:
             by_agent = self.ask(ask="question", count=count, forbidden=told["forbidden"])
             result = restore(by_agent["result"], self.make)
-        except Exception as error:
+            names = AgentNames(self, by_agent["names"])
+            changes = names.changes(by_agent["kept"], held)
+        except Exception as error:  # what the agent's kernel says may be anything
             raise NoDataError(f"the kernel does not say what is in it: {error!r}") from error
-        names = AgentNames(self, by_agent["names"])
-        changes = names.changes(by_agent["kept"], held.before)
         submission = DsevalCell(
             told["source"], told["stream"], result, told["error"], names, changes
         )
@@ -178,24 +175,27 @@ class AgentNames:
         told = self._test.ask(ask="evaluate", texts=texts)["values"]
         return [restore(data, self._test.make) for data in told]
 
-    def changes(self, kept: dict[str, str], before: dict[str, Any]) -> dict[str, str]:
+    def changes(self, kept: dict[str, str], held: Any) -> dict[str, str]:
         """How each variable that is not the same any more changed; as ``_changes``.
 
         Args:
             kept: Those that are the same objects, and what they hold.
-            before: What all were before.
+            held: What all were before.
         """
-        found = {name: "deleted" for name in before if name not in self}
-        for name in self._names:
-            if name not in before:
+        found = {name: "deleted" for name in held.before if name not in self}
+        for name in sorted(self._names):
+            if name not in held.before:
                 found[name] = "added"
             elif name not in kept:
                 found[name] = "replaced"
-            elif not self._holds(name, kept[name], before[name]):
+            elif not self._holds(name, kept[name], held):
                 found[name] = "updated"
         return found
 
-    def _holds(self, name: str, digest: str, before: Any) -> bool:
+    def _holds(self, name: str, digest: str, held: Any) -> bool:
+        before = held.before[name]
+        if before is held.originals[name]:
+            return True  # it cannot change, or cannot be copied: a number, a function, a figure
         is_known = digest != "" and digest == _digest(before)
         return is_known or _is_same(before, self[name])
 
