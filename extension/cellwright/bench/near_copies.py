@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cellwright.exports.sample import CANARY
+
 WORDS = 5
 LEAST_SHARE = 0.5
 """Of the shorter text's runs, so many are in the other."""
@@ -61,6 +63,13 @@ def near_copies(texts: Mapping[str, str], places: Iterable[Path] = ()) -> Iterat
         for name, some in runs.items():
             if some and len(some & known) >= LEAST_SHARE * len(some):
                 yield NearCopy(name, str(path), len(some & known) / len(some))
+
+
+def list_marked(places: Iterable[Path]) -> Iterator[Path]:
+    """Files that say of themselves that they hold samples: the canary stands in them."""
+    for path in _text_files(places):
+        if CANARY in path.read_text(encoding="utf-8", errors="replace"):
+            yield path
 
 
 def _shared_counts(runs: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, int]]:

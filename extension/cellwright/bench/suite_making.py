@@ -30,6 +30,7 @@ from cellwright.bench.suites.folder import METADATA, NOTEBOOK, read_item
 from cellwright.bench.trial import try_sample
 from cellwright.bench.value_data import restore
 from cellwright.errors import KernelError, SetupError
+from cellwright.exports.sample import CANARY
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
 
@@ -118,7 +119,7 @@ def _write_samples(
     if redactor.text(text) != text:
         raise SetupError("It holds what looks like a password or a key.")
     if _is_sample(notebook):
-        return [_copy_sample(path, folder)]
+        return [_copy_sample(path, notebook, folder)]
     questions = list(read_questions(notebook, path.stem))
     sources = [source for question in questions for source in (*question.setup, *question.code)]
     files = find_named_files(sources, path.parent, redactor)
@@ -145,10 +146,13 @@ def _is_sample(notebook: Mapping[str, Any]) -> bool:
     return METADATA in notebook.get("metadata", {}) or "reference" in tags
 
 
-def _copy_sample(path: Path, folder: Path) -> Path:
-    item = read_item(path)
-    copy_files({**item.files, path.name: path}, folder)
-    return folder / path.name
+def _copy_sample(path: Path, notebook: dict[str, Any], folder: Path) -> Path:
+    """Copy a notebook that is a sample, and its files; only the copy carries the canary."""
+    copy_files({**read_item(path).files, path.name: path}, folder)
+    marked = {**notebook, "metadata": {**notebook.get("metadata", {}), "canary": CANARY}}
+    copy = folder / path.name
+    copy.write_text(json.dumps(marked, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return copy
 
 
 def read_questions(notebook: Mapping[str, Any], stem: str) -> Iterator[Question]:

@@ -16,7 +16,7 @@ from cellwright.bench.environments import SetupFailedError, absolute_interpreter
 from cellwright.bench.grading_cells import material_of, with_cells
 from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.leaderboard import Entry, leaderboard_page, rank_all
-from cellwright.bench.near_copies import near_copies
+from cellwright.bench.near_copies import list_marked, near_copies
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
 from cellwright.bench.runner import BenchProgress, Laboratory, rescored
 from cellwright.bench.statistics import adjust_p_values
@@ -287,7 +287,15 @@ def find_near_copies(invocation: Invocation) -> int:
     ]
     rows = [[copy.sample, copy.other, f"{copy.share:.0%}"] for copy in found]
     shown = table(("SAMPLE", "IS IN", "<SHARE>"), rows) if rows else "There are no near copies."
-    document = {"suite": suite.name, "near_copies": [to_dict(copy) for copy in found]}
+    marked = [str(path) for path in list_marked(places)]
+    if marked:
+        shown += "\n\nThese files were written of samples, and carry the canary:\n"
+        shown += "\n".join(f"  {path}" for path in marked)
+    document = {
+        "suite": suite.name,
+        "near_copies": [to_dict(copy) for copy in found],
+        "carry_canary": marked,
+    }
     invocation.console.result(document, shown)
     return COMPLETED
 

@@ -19,7 +19,7 @@ from cellwright.exports.html_contents import (
     output_html,
     visible,
 )
-from cellwright.exports.sample import SampleRecord, Score
+from cellwright.exports.sample import CANARY, SampleRecord, Score
 from cellwright.exports.sampling import run_of
 from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
 from cellwright.record.outputs import Execution
@@ -267,26 +267,26 @@ def export(record: RunRecord, redactor: SecretsFilter | None = None) -> str:
     """The run as the text of an ``.html`` file."""
     if redactor is not None:
         record = redactor.event(record)
-    return _file(record, ())
+    return _file(record)
 
 
 def sample_page(sample: SampleRecord) -> str:
     """A sample as the text of an ``.html`` file: the run that it was, with its scores."""
-    return _file(run_of(sample), sample.scores)
+    return _file(run_of(sample), sample.scores, f" · {CANARY}")
 
 
-def _file(record: RunRecord, scores: tuple[Score, ...]) -> str:
-    return safe_text("\n".join(_page(record, scores)) + "\n")
+def _file(record: RunRecord, scores: tuple[Score, ...] = (), mark: str = "") -> str:
+    return safe_text("\n".join(_page(record, scores, mark)) + "\n")
 
 
-def _page(record: RunRecord, scores: tuple[Score, ...]) -> Iterator[str]:
+def _page(record: RunRecord, scores: tuple[Score, ...], mark: str) -> Iterator[str]:
     yield from page_start(" ".join(record.prompt.split())[:80])
     yield from _head(record)
     if scores:
         yield scores_html(scores)
     yield from _steps(record)
     yield from _background(record)
-    yield f"<footer>Recorded by cellwright {shown_text(record.version)}</footer>"
+    yield f"<footer>Recorded by cellwright {shown_text(record.version)}{mark}</footer>"
     yield "</main></body></html>"
 
 

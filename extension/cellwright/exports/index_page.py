@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from cellwright.exports.html import duration_text, fact_html, page_start, shown_text
-from cellwright.exports.sample import SampleRecord, sum_points
+from cellwright.exports.sample import CANARY, SampleRecord, sum_points
 from cellwright.record.values import safe_text
 
 GRADEBOOK = "gradebook.csv"
@@ -72,7 +72,7 @@ def _page(rows: list[IndexRow]) -> Iterator[str]:
     head = "".join(f"<th>{name}</th>" for name in names)
     yield f'<div class="table"><table class="plain"><thead><tr>{head}</tr></thead><tbody>'
     yield from map(_row, rows)
-    yield "</tbody></table></div></main></body></html>"
+    yield f"</tbody></table></div><footer>{CANARY}</footer></main></body></html>"
 
 
 def _row(row: IndexRow) -> str:
