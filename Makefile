@@ -210,7 +210,8 @@ $(FOREIGN)/built.stamp: $(FOREIGN)/python.stamp
 
 test-foreign: .venv/setup.stamp $(FOREIGN_PARTS)
 	@echo "$(TASKS) of 60 small tasks (TASKS=60 for all), servers, chat templates, peers ..."
-	TASKS=$(TASKS) $(UNIT) -v -rs --durations=10 tests/foreign
+	TASKS=$(TASKS) $(UNIT) -v -rs --durations=10 tests/foreign \
+		$(if $(TEST_IMAGE),tests/bench/test_isolation.py)
 
 test-fast: .venv/test.stamp
 	$(UNIT) $(SHARED) -n $(WORKERS) -m 'not kernel and not serial'

@@ -27,7 +27,7 @@ from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Needs, Suite
 from cellwright.bench.suites.folder import load
 from cellwright.cli import main
-from cellwright.errors import SetupError
+from cellwright.errors import KernelError, SetupError
 from cellwright.session.questions import RunRequest
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
@@ -207,6 +207,50 @@ def test_a_container_gets_folders_but_no_network_and_none_of_our_environment(
     assert words[words.index("own:1") :] == ["own:1", *launch]
     allowed = IsolatedProcess("python3", replace(isolation, has_network=True), box, "")
     assert "--network" not in allowed.command(launch)
+
+
+@pytest.mark.parametrize(("user", "is_mapped"), [(0, False), (1000, True)])
+def test_podman_without_root_knows_whose_the_folders_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, is_mapped: bool
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    box = Box(tmp_path, {}, Needs(image="own:1"))
+    for program in ("podman", "docker"):
+        process = IsolatedProcess("python3", Isolation(program), box, sys.executable)
+        words = process.command(["python3", "-m", "ipykernel_launcher"])
+        assert ("keep-id" in words) is (is_mapped and program == "podman")
+
+
+CLIENT = """#!/bin/sh
+echo "$DOCKER_HOST $*" >> {said}
+[ "$1" = version ] && exit 0
+[ "$1" = rm ] && exit 0
+exit 1
+"""
+
+
+@pytest.mark.kernel
+def test_the_program_of_containers_is_told_where_its_daemon_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = tmp_path / "said"
+    client = tmp_path / "docker"
+    client.write_text(CLIENT.format(said=said))
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///else/docker.sock")
+    choice = InterpreterChoice(isolation=Isolation("docker"))
+    item = Item(1, "x", needs=Needs(image="own:1"))
+    with (
+        kernels_of(choice, {}) as kernels,
+        Rooms({}, kernels.start).open(item, Stop()) as room,
+        pytest.raises(KernelError),
+    ):
+        room.run("1", 10)
+    lines = [line for line in said.read_text().splitlines() if " run " in line]
+    assert lines
+    assert all(line.startswith("unix:///else/docker.sock run") for line in lines)
+    assert not any("DOCKER_HOST" in line.partition(" run ")[2] for line in lines)
 
 
 def test_what_is_hidden_is_hidden_wherever_it_is(tmp_path: Path) -> None:

@@ -93,6 +93,14 @@ class IsolatedProcess(KernelProcess):
         python = self._box.needs.python or "python3"
         return [*self._run_container(), python, *argv[1:]]
 
+    def start(self, cwd: str, env: Mapping[str, str]) -> None:
+        """Start it; a container's program has our environment, which says where its daemon is.
+
+        Raises:
+            KernelError: No kernel of this name is installed.
+        """
+        super().start(cwd, env if self._isolation.program == BWRAP else os.environ)
+
     def end(self, *, now: bool = False) -> None:
         """End it, and the container, which would go on without its client."""
         super().end(now=now)
@@ -104,6 +112,9 @@ class IsolatedProcess(KernelProcess):
         box, isolation = self._box, self._isolation
         yield from (isolation.program, "run", "--rm", "--name", self._container)
         yield from ("--user", f"{os.getuid()}:{os.getgid()}", "--cap-drop", "ALL")
+        if isolation.program == "podman" and os.getuid():
+            # Else it is another user's number outside, whose folders these are not.
+            yield from ("--userns", "keep-id")
         yield from () if _has_network(box, isolation) else ("--network", "none")
         for folder in (self._folder, str(box.folder), *map(str, box.beside)):
             yield from ("-v", f"{folder}:{folder}")
