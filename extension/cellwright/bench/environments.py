@@ -139,6 +139,10 @@ def start_local(
 
 FIXED = {"PYTHONHASHSEED": "0"}
 """Sets have one order, and values can be compared between two kernels."""
+IPYTHON_FOLDER = "IPYTHONDIR"
+"""Start-up files in it run in each kernel, and an agent can write some: each has one of its own."""
+CHECK = "check"
+"""The id of cells that are nobody's: they look at what the agent did."""
 SETUP_SECONDS = 600.0
 CELL_SECONDS = 300.0
 
@@ -196,8 +200,8 @@ class Rooms:
             for name, path in item.files.items():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place / name)
-            kernel = SampleKernel(lambda: self._begun(place, item, beside), str(place))
             also = contextlib.ExitStack()
+            kernel = SampleKernel(lambda: self._begun(place, item, beside, also), str(place))
             try:
                 room = Room(kernel, place, stop, also)
                 for number, code in enumerate(item.setup, start=1):
@@ -209,12 +213,17 @@ class Rooms:
                 kernel.end()
                 also.close()
 
-    def _begun(self, place: Path, item: Item, beside: tuple[Path, ...]) -> FreshKernel:
+    def _begun(
+        self, place: Path, item: Item, beside: tuple[Path, ...], also: contextlib.ExitStack
+    ) -> FreshKernel:
         given = {**FIXED, **self.environ}
         if not self.is_local:
             kernel = self.start(place, given)
         else:
             env = kernel_environment(self.environ, self.environment_names)
+            if IPYTHON_FOLDER not in (*self.environ, *self.environment_names):
+                made = tempfile.TemporaryDirectory(prefix="cw-", ignore_cleanup_errors=True)
+                env[IPYTHON_FOLDER] = also.enter_context(made)
             box = Box(place, given, item.needs, beside, self.hidden)
             kernel = self.start(place, env, box)
         limit = item.limits.memory_limit_bytes
@@ -232,8 +241,14 @@ def _folder(given: Path | None) -> Iterator[Path]:
     if given is not None:
         yield given
         return
-    with tempfile.TemporaryDirectory(prefix="cw-bench-", ignore_cleanup_errors=True) as made:
+    made = tempfile.mkdtemp(prefix="cw-bench-")
+    try:
         yield Path(made)
+    finally:
+        try:
+            shutil.rmtree(made, ignore_errors=True)
+        except RecursionError:  # an agent made folders in folders, a thousand deep
+            subprocess.run(["rm", "-rf", "--", made], capture_output=True, check=False)
 
 
 class Room:
@@ -289,7 +304,7 @@ class Room:
         self.kernel.fetch_files(self._folder)
         return self._folder
 
-    def run(self, code: str, timeout_seconds: float, cell_id: str = "check") -> SampleCell:
+    def run(self, code: str, timeout_seconds: float, cell_id: str = CHECK) -> SampleCell:
         """Run a cell to its end.
 
         Raises:
@@ -311,7 +326,9 @@ class Room:
             messages.append(output.message)
             return output
 
-        running = self.kernel.execute(CellRequest(cell_id, code, timeout_seconds), self.stop, keep)
+        # A check says what is expected, and other samples' kernels can listen to this one.
+        request = CellRequest(cell_id, code, timeout_seconds, is_secret=cell_id == CHECK)
+        running = self.kernel.execute(request, self.stop, keep)
         done = _last(running)
         if done.status == "died":
             raise KernelError(f"The kernel died: {done.note}")

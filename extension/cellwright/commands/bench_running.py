@@ -449,9 +449,19 @@ def open_laboratory(
         if notice:
             invocation.console.complain(f"cellwright: {notice}")
         # What other samples expect stands in the results, and what was run before in the record.
-        hidden = (str(root.resolve()), str(settings.home)) if rooms.is_local else ()
-        rooms = replace(rooms, judge=judge, hidden=hidden)
+        hidden = (root.resolve(), settings.home, *_list_copies(suite, root))
+        rooms = replace(
+            rooms, judge=judge, hidden=tuple(map(str, hidden)) if rooms.is_local else ()
+        )
         yield Laboratory(rooms, make_redactor(settings), settings)
+
+
+def _list_copies(suite: Suite, root: Path) -> Iterator[Path]:
+    """Where else stands what samples expect: other results, old versions of the suite's files."""
+    yield from (path.resolve().parent for path in root.parent.glob(f"*/{CONFIG}"))
+    for folder in {path.resolve().parent for path in suite.hidden}:
+        yield folder / ".ipynb_checkpoints"
+        yield from (above / ".git" for above in (folder, *folder.parents))
 
 
 @contextlib.contextmanager

@@ -423,8 +423,8 @@ class ClientKernel:
     def _start(self, run: CellRun, request: CellRequest) -> None:
         content = {
             "code": request.code,
-            "silent": False,
-            "store_history": True,
+            "silent": request.is_secret,
+            "store_history": not request.is_secret,
             "user_expressions": {},
             "allow_stdin": self._on_input is not None,
             "stop_on_error": False,

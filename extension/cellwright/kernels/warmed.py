@@ -351,21 +351,25 @@ def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
 # Files that a kernel cannot open, by Landlock of Linux: no privilege is needed for it. Whoever is
 # kept from files this way is also kept from the memory of processes that are not.
 #
-# What this does not protect against: listing folders, reading command lines, and the network. A
-# file that comes to be later in a folder above a hidden one cannot be opened either.
+# What this does not protect against: listing folders, reading command lines, and the network. What
+# comes to be later in a folder above a hidden one cannot be opened or removed either; folders there
+# cannot be renamed, or what is hidden would be elsewhere for the next kernel.
 
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls, by the same numbers on all processors."""
 ASK_VERSION, PATH_BENEATH, NO_NEW_PRIVILEGES = 1, 1, 38
-WRITE_FILE, READ_FILE, REMOVE_FILE, REFER, TRUNCATE = 1 << 1, 1 << 2, 1 << 5, 1 << 13, 1 << 14
+WRITE_FILE, READ_FILE, REMOVE_FOLDER, REMOVE_FILE = 1 << 1, 1 << 2, 1 << 4, 1 << 5
+REFER, TRUNCATE = 1 << 13, 1 << 14
 OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE
-RIGHTS = (WRITE_FILE | READ_FILE | REMOVE_FILE, REFER, TRUNCATE)
+RIGHTS = (WRITE_FILE | READ_FILE | REMOVE_FILE | REMOVE_FOLDER, REFER, TRUNCATE)
 """What is ruled from the first version on, from the second, from the third."""
+WITH_SIGNALS, OF_SIGNALS = 6, 1 << 1
+"""From that version on (Linux 6.12) no signals reach others, such as whoever started the kernel."""
 
 
 def hide_files(paths: Sequence[str]) -> bool:
-    """Keep this thread, and all that it starts from now on, from files and folders.
+    """Keep this thread, and all that it starts from now on, from files, folders and other programs.
 
     Args:
         paths: Those that must not be read, written, moved or removed.
@@ -380,11 +384,12 @@ def hide_files(paths: Sequence[str]) -> bool:
     version = library.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION)
     if version < 1:
         return False
-    rights = sum(RIGHTS[: min(version, len(RIGHTS))])
-    ruled = ctypes.create_string_buffer(rights.to_bytes(8, sys.byteorder), 8)
-    rules = library.syscall(CREATE_RULESET, ruled, ctypes.c_size_t(8), 0)
+    words = [sum(RIGHTS[: min(version, len(RIGHTS))])]
+    words += [0, OF_SIGNALS] if version >= WITH_SIGNALS else []
+    ruled = b"".join(word.to_bytes(8, sys.byteorder) for word in words)
+    rules = library.syscall(CREATE_RULESET, ruled, ctypes.c_size_t(len(ruled)), 0)
     try:
-        _allow_beside("/", hidden, lambda path: _allow(library, rules, rights, path))
+        _allow_beside("/", hidden, lambda path: _allow(library, rules, words[0], path))
         library.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         return bool(library.syscall(RESTRICT_SELF, rules, 0) == 0)
     finally:
