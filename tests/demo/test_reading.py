@@ -8,12 +8,11 @@ from cellwright.demo.transcript import (
     failure,
     frame_rows,
     labelled,
-    list_lines,
     listed,
+    named_literals,
     scalars,
     series,
     table_info,
-    value_counts,
 )
 
 
@@ -61,12 +60,15 @@ def test_a_look_is_read_line_by_line_and_what_was_cut_is_left_out() -> None:
         ("7", "str", 1),
         ("when", "datetime64[us, UTC]", 0),
     ]
-    assert value_counts(LOOK) == {"it's a name": {1: 2, 2: 1}, "7": {"a, b: c": 1, "d": 1}}
+    assert named_literals(LOOK) == {"it's a name": {1: 2, 2: 1}, "7": {"a, b: c": 1, "d": 1}}
     assert table_info("nothing") == (0, 0, [])
 
 
 def test_values_that_were_looked_for_are_read() -> None:
-    assert list_lines("City ['Rome', 'Oslo']\nx []\nodd [") == {"City": ["Rome", "Oslo"], "x": []}
+    assert named_literals("City ['Rome', 'Oslo']\nx []\nodd [") == {
+        "City": ["Rome", "Oslo"],
+        "x": [],
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
@@ -16,7 +13,7 @@ from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
 from cellwright.demo.grammar import read_query
-from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon
+from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon, sentence
 from cellwright.demo.loading import convert, find_values, load
 from cellwright.demo.mending import closest
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
@@ -33,7 +30,6 @@ from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
 
-SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
 REFERRING = re.compile(
     r"(?<!\w)(?:their|them|they|those|these|its|it)(?!\w)|其|它们|他们|她们|那些"
 )
@@ -107,17 +103,8 @@ def next_answer(
     reply = _reply(conversation, tools, forced_tool)
     if not conversation.is_first_reply:
         return reply
-    notice = _sentence("notice", is_chinese(conversation.prompt))
+    notice = sentence("notice", chinese=is_chinese(conversation.prompt))
     return DemoReply(f"{notice}\n\n{reply.text}".strip(), reply.call)
-
-
-@cache
-def _sentences() -> dict[str, dict[str, str]]:
-    return tomllib.loads(SENTENCES_FILE.read_text("utf-8"))
-
-
-def _sentence(name: str, chinese: bool) -> str:
-    return _sentences()[name]["chinese" if chinese else "english"]
 
 
 def _reply(conversation: DemoConversation, tools: Collection[str], forced_tool: str) -> DemoReply:
@@ -188,9 +175,9 @@ def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str
         return (yield from fix_last_cell(tools))
     chinese = is_chinese(prompt)
     if GREET.search(prompt):
-        return _sentence("greeting", chinese)
+        return sentence("greeting", chinese=chinese)
     if HELP.search(prompt) or not prompt:
-        return _sentence("abilities", chinese)
+        return sentence("abilities", chinese=chinese)
     return (yield from _about_data(conversation, read_request(prompt), tools))
 
 
@@ -333,7 +320,7 @@ def _refusal(
     words = ("、" if chinese else ", ").join(f"“{word}”" for word in refused.words)
     foreign = not refused.reason and is_foreign(" ".join(request.sentences))
     kind = "language" if foreign else refused.reason or "unknown"
-    reason = _sentence(kind, chinese).format(words=words)
+    reason = sentence(kind, chinese=chinese).format(words=words)
     if refused.columns:
         reason += f" ({listing(refused.columns)})"
     names = [str(column.name) for column in frame.columns] if frame else []
@@ -345,4 +332,4 @@ def _refusal(
     if frame is not None:
         has = "有" if chinese else "has"
         parts.append(f"`{frame.name}` {has} {listing(frame.columns)}.")
-    return "\n\n".join([*parts, _sentence("abilities", chinese)])
+    return "\n\n".join([*parts, sentence("abilities", chinese=chinese)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cellwright.demo.cells import (
     chart_code,
@@ -17,58 +18,15 @@ from cellwright.demo.cells import (
     unique_code,
 )
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.query import Filter, Group, Query, UnclearError
+from cellwright.demo.lexicon import sentence
+from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
 from cellwright.demo.steps import Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
-FUNCTIONS = {
-    "sum": ("sum", "总和"),
-    "mean": ("mean", "平均值"),
-    "median": ("median", "中位数"),
-    "std": ("standard deviation", "标准差"),
-    "var": ("variance", "方差"),
-    "max": ("maximum", "最大值"),
-    "min": ("minimum", "最小值"),
-    "nunique": ("number of different values", "不同值个数"),
-}
-SIGNS = {
-    "==": ("is", "为"),
-    "!=": ("is not", "不为"),
-    "in": ("is one of", "为"),
-    "not in": ("is none of", "不为"),
-    "between": ("is between", "介于"),
-    "missing": ("is missing", "缺失"),
-    "present": ("is not missing", "不缺失"),
-    ">": ("is more than", "大于"),
-    ">=": ("is at least", "不小于"),
-    "<": ("is less than", "小于"),
-    "<=": ("is at most", "不大于"),
-}
-DATE_SIGNS = {
-    "": ("is in", "在"),
-    ">": ("is after", "晚于"),
-    ">=": ("is from", "不早于"),
-    "<": ("is before", "早于"),
-    "<=": ("is up to", "不晚于"),
-}
-DATE_PARTS = {
-    "month_of_year": ("month", "月份"),
-    "quarter_of_year": ("quarter", "季度"),
-    "day_of_week": ("weekday (Monday is 0)", "星期（星期一为 0）"),
-}
-RULES = {
-    "iqr": ("the 1.5 × IQR rule", "1.5 倍四分位距规则"),
-    "z": ("the rule of 3 standard deviations from the mean", "距平均值超过 3 个标准差的规则"),
-}
-CHART_NAMES = {
-    "scatter": ("a scatter plot", "散点图"),
-    "line": ("lines", "折线图"),
-    "bar": ("bars", "柱状图"),
-    "hist": ("a histogram", "直方图"),
-    "box": ("a box plot", "箱线图"),
-}
+DATE_UNITS = DATE_SIGNS[-3:]
 QUANTILE = re.compile(r"^(0\.\d+)\s+(\S+)$", re.M)
 YEAR = re.compile(r"\b(\d{4})(?:-\d\d|Q\d)")
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 PART_OF = re.compile(r"(\d+) of (\d+)")
 WIDTH = 70
 FEW = 8
@@ -87,9 +45,9 @@ class Work:
     """The variable for what is found."""
     chinese: bool = False
 
-    def say(self, english: str, chinese: str) -> str:
-        """The words in the question's language."""
-        return chinese if self.chinese else english
+    def say(self, name: str, /, **parts: object) -> str:
+        """A sentence, or a part of one, in the question's language."""
+        return sentence(name, chinese=self.chinese).format(**parts)
 
 
 def number(text: str) -> str:
@@ -133,17 +91,14 @@ def answer(work: Work) -> Steps[str]:
     if query.subject in cut:
         place = pick(work.frame.name, cut[0].column)
         code = f'print("dates:", {place}.min(), "to", {place}.max())\n{code}'
-    done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
+    done = yield from run_code(work.say("compute"), code)
     said = "" if done.error else TELLERS[query.task](work, done.text)
     if not said:
         return no_result(work, done.error)
     if len(set(YEAR.findall(labelled(done.text, "dates")))) > 1:
         raise UnclearError([group.bucket for group in cut], "years")
     if cut and len(set(YEAR.findall(done.text))) > 1:
-        said += work.say(
-            " The dates cover several years; each period is that of one year.",
-            "日期跨越多年；每个时段都是某一年的。",
-        )
+        said += work.say("several_years")
     if query.task in ("describe", "clean"):
         return said
     return said + _stays(work) + _gaps(work) + _few_rows(work, done.text)
@@ -171,7 +126,7 @@ def _by_rows_or_groups(work: Work) -> Steps[Query]:
     name = query.subject.label
     if query.subject.bucket:
         return query
-    said = work.say(f"Does each `{name}` have one row only?", f"每个 `{name}` 是否只有一行？")
+    said = work.say("one_row", name=name)
     done = yield from run_code(said, unique_code(work.frame.name, query))
     if re.search(r"^(?:np\.)?True\b", done.text, re.M):
         return replace(query, task="extreme")
@@ -193,11 +148,7 @@ def _units_in_doubt(query: Query) -> list[Group]:
 def no_result(work: Work, error: CellFailure | None) -> str:
     """What is said when a cell did not bring what it was to bring."""
     why = f": {error.name}: {error.message}" if error is not None else ""
-    return (
-        work.say("The cell did not give me a result I can read", "这个单元格没有给出我能读懂的结果")
-        + why
-        + "."
-    )
+    return f"{work.say('no_result')}{why}."
 
 
 def result_name(query: Query, frame: TableColumns) -> str:
@@ -218,55 +169,55 @@ def result_name(query: Query, frame: TableColumns) -> str:
 
 
 def _function(work: Work, name: str) -> str:
-    if name in FUNCTIONS:
-        return work.say(*FUNCTIONS[name])
-    percent = f"{100 * float(name[9:-1]):g}"
-    return work.say(f"{percent}th percentile", f"{percent}% 分位数")
+    if "(" in name:
+        return work.say("quantile", percent=f"{100 * float(name[9:-1]):g}")
+    return work.say(f"function_{name}")
 
 
 def _what(work: Work) -> str:
     query = work.query
     if query.measure is None:
-        return work.say("number of rows", "行数")
+        return work.say("row_count")
     functions = ", ".join(_function(work, name) for name in query.functions)
-    return work.say(
-        f"{functions} of {listing(query.measures)}", f"{listing(query.measures)} 的{functions}"
-    )
+    return work.say("function_of", functions=functions, columns=listing(query.measures))
 
 
 def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
     """Which rows were taken, in brackets."""
     filters = work.query.filters if filters is None else filters
-    if not filters:
-        return ""
-    joined = _conditions(work, filters)
-    return work.say(f" (rows where {joined})", f"（{joined} 的行）")
+    return work.say("where", conditions=_conditions(work, filters)) if filters else ""
+
+
+def _sign(work: Work, sign: str) -> str:
+    part, _, compare = sign.partition(" ")
+    is_date = part in DATE_SIGNS
+    return work.say(f"date_{compare}" if is_date else f"sign_{sign.replace(' ', '_')}")
 
 
 def _conditions(work: Work, filters: Sequence[Filter]) -> str:
-    place = int(work.chinese)
     parts = []
     for each in filters:
         value = each.value if isinstance(each.value, tuple) else (each.value,)
-        between = work.say(" and " if each.sign == "between" else ", ", "、")
-        part, _, sign = each.sign.partition(" ")
-        verb = SIGNS.get(each.sign, DATE_SIGNS.get(sign, ("", "")))[place]
-        unit = DATE_PARTS.get(part, ("", ""))[place] if each.value != "weekend" else ""
-        shown = between.join(
-            number(str(v))
-            if isinstance(v, float) and not each.column.is_year
-            else f"{v:g}"
-            if isinstance(v, float)
-            else str(v)
-            for v in value
-            if v is not None
-        )
+        between = work.say("between_and" if each.sign == "between" else "list_comma")
+        part = each.sign.partition(" ")[0]
+        unit = work.say(part) if part in DATE_UNITS and each.value != "weekend" else ""
+        shown = between.join(_value(work, each.column, v) for v in value if v is not None)
+        verb = _sign(work, each.sign)
         parts.append(" ".join(filter(None, [f"`{each.column.name}`", verb, unit, shown])))
-    return work.say(" and ", "且").join(parts)
+    return work.say("and").join(parts)
+
+
+def _value(work: Work, column: Column, value: Any) -> str:
+    """A value of a condition."""
+    if isinstance(value, Aggregate):
+        return work.say("of_all_rows", function=_function(work, value.function))
+    if isinstance(value, float):
+        return f"{value:g}" if column.is_year else number(str(value))
+    return str(value)
 
 
 def _stays(work: Work) -> str:
-    return work.say(f" It is in `{work.name}`.", f"结果在 `{work.name}` 中。")
+    return work.say("stays", name=work.name)
 
 
 def _gaps(work: Work) -> str:
@@ -276,10 +227,7 @@ def _gaps(work: Work) -> str:
     negative = [f.column for f in query.filters if f.sign in ("!=", "not in")]
     used = [*query.measures, *(group.column for group in query.by), *negative]
     named = ", ".join(f"`{c.name}` {c.missing:,}" for c in dict.fromkeys(used) if c.missing)
-    return named and work.say(
-        f" Missing values are left out (in the whole table: {named}).",
-        f"缺失值未计入（全表：{named}）。",
-    )
+    return named and work.say("gaps", named=named)
 
 
 def _one(text: str) -> str:
@@ -290,9 +238,11 @@ def _one(text: str) -> str:
 def _end(work: Work) -> str:
     """Which end of the order is meant: highest, 3rd lowest."""
     query = work.query
-    nth = {2: "2nd ", 3: "3rd "}.get(query.limit, f"{query.limit}th ")
-    place = work.say(nth, f"第{query.limit}") if query.nth else work.say("", "最")
-    return place + work.say("lowest" if query.lowest else "highest", "低" if query.lowest else "高")
+    end = work.say("lowest" if query.lowest else "highest")
+    if not query.nth:
+        return work.say("most", end=end)
+    nth = {2: "2nd", 3: "3rd"}.get(query.limit, f"{query.limit}th")
+    return work.say("nth", nth=nth, place=query.limit, end=end)
 
 
 def _labels(work: Work) -> list[Column]:
@@ -316,6 +266,12 @@ def _labels(work: Work) -> list[Column]:
 # Sentences, by task.
 
 
+def _tell(work: Work, name: str, value: str, /, **parts: object) -> str:
+    """A sentence about a value; empty where none was found."""
+    columns = listing(work.query.measures)
+    return value and work.say(name, value=value, columns=columns, where=_where(work), **parts)
+
+
 def _tell_number(work: Work, text: str) -> str:
     query = work.query
     if len(query.measures) * len(query.functions) > 1:
@@ -323,15 +279,7 @@ def _tell_number(work: Work, text: str) -> str:
     value = _one(text)
     if query.measure is not None and query.measure.reads_as == "date":
         value = number(text.strip().split("\n")[0])
-    if value in ("–", "NaT"):
-        return work.say(
-            f"There is no {_what(work)}: no value fits{_where(work)}.",
-            f"没有{_what(work)}：没有符合条件的值{_where(work)}。",
-        )
-    return value and work.say(
-        f"The {_what(work)} is **{value}**{_where(work)}.",
-        f"{_what(work)}是 **{value}**{_where(work)}。",
-    )
+    return _tell(work, "no_value" if value in ("–", "NaT") else "number", value, what=_what(work))
 
 
 def _tell_numbers(work: Work, text: str) -> str:
@@ -344,69 +292,21 @@ def _tell_numbers(work: Work, text: str) -> str:
     pairs = shown.items() if isinstance(shown, dict) else shown
     short = {label.rstrip("0"): name for label, name in labels.items()}
     found = {short[label.rstrip("0")]: number(value) for label, value in pairs}
-    if not found:
-        return ""
-    if query.functions == ("min", "max"):
-        low, high = found["min"], found["max"]
-        return work.say(
-            f"{listing(query.measures)} goes from **{low}** to **{high}**{_where(work)}.",
-            f"{listing(query.measures)} 从 **{low}** 到 **{high}**{_where(work)}。",
-        )
+    if found and query.functions == ("min", "max"):
+        gap = _one(text) if query.difference else ""
+        told = work.say("gap", value=gap) if gap else ""
+        return _tell(work, "range", found["min"], high=found["max"], gap=told)
     parts = [f"{_function(work, name)} **{value}**" for name, value in found.items()]
-    return f"{listing(query.measures)}: {', '.join(parts)}{_where(work)}."
-
-
-def _tell_count(work: Work, text: str) -> str:
-    if work.query.by:
-        return _tell_groups(work, text)
-    value = _one(text)
-    return value and work.say(
-        f"There are **{value}** rows{_where(work)}.", f"共有 **{value}** 行{_where(work)}。"
-    )
-
-
-def _tell_distinct(work: Work, text: str) -> str:
-    if work.query.by:
-        return _tell_table(work, text)
-    value, column = _one(text), listing(work.query.measures)
-    return value and work.say(
-        f"{column} has **{value}** different values{_where(work)}.",
-        f"{column} 有 **{value}** 个不同的值{_where(work)}。",
-    )
-
-
-def _tell_values(work: Work, text: str) -> str:
-    column = listing(work.query.measures)
-    value = _one(text)
-    return value and work.say(
-        f"{column} has **{value}** different values{_where(work)}; the table has them all.",
-        f"{column} 有 **{value}** 个不同的值{_where(work)}，见表。",
-    )
-
-
-def _tell_duplicates(work: Work, text: str) -> str:
-    value = _one(text)
-    return value and work.say(
-        f"**{value}** rows repeat an earlier row in every column{_where(work)}.",
-        f"有 **{value}** 行与前面的行完全重复{_where(work)}。",
-    )
+    return f"{listing(query.measures)}: {', '.join(parts)}{_where(work)}." if parts else ""
 
 
 def _tell_missing(work: Work, text: str) -> str:
     query = work.query
     unit = " %" if query.rule == "share" else ""
-    value = _one(text)
     if query.rule == "rows":
-        return value and work.say(
-            f"**{value}** rows have at least one missing value{_where(work)}.",
-            f"有 **{value}** 行至少有一个缺失值{_where(work)}。",
-        )
+        return _tell(work, "gap_rows", _one(text))
     if len(query.measures) == 1:
-        column = listing(query.measures)
-        return value and work.say(
-            f"**{value}{unit}** values are missing in {column}{_where(work)}.",
-            f"{column} 中缺失 **{value}{unit}** 个值{_where(work)}。",
-        )
+        return _tell(work, "missing", _one(text), unit=unit)
     names = [str(c.name) for c in query.measures or work.frame.columns]
     found = series(text, sorted(names, key=len, reverse=True))
     if len(found) < len(names):
@@ -415,36 +315,28 @@ def _tell_missing(work: Work, text: str) -> str:
     listed = ", ".join(
         f"`{n}` **{number(str(gaps[n]))}{unit}**" for n in sorted(gaps, key=lambda n: -gaps[n])
     )
-    if not listed:
-        return work.say("No value is missing.", "没有缺失值。")
     total = number(str(sum(gaps.values()) / (len(names) if unit else 1)))
-    head = work.say(f"**{total}{unit}** values are missing", f"共缺失 **{total}{unit}** 个值")
-    return f"{head}{_where(work)}{work.say(': ', '：')}{listed}{work.say('.', '。')}"
+    return _tell(work, "all_missing" if listed else "no_gap", total, unit=unit, listed=listed)
 
 
 def _tell_share(work: Work, text: str) -> str:
     query = work.query
-    rows = work.say("the rows", "行")
-    whole = rows if not query.measures else work.say(
-        f"the sum of {listing(query.measures)}", f"{listing(query.measures)} 总和"
-    )  # fmt: skip
+    columns, part = listing(query.measures), _conditions(work, query.filters)
+    whole = work.say("whole_sum", columns=columns) if query.measures else work.say("whole_rows")
     whole += _where(work, query.base)
+    if query.order:
+        rows = frame_rows(text, [query.by[0].label, "percent"])
+        best = ", ".join(f"**{row[0]}**" for row in rows if row[1] == rows[0][1])
+        end = work.say("lowest" if query.order == "low" else "highest")
+        return best and _tell(work, "best_share", number(rows[0][1]), best=best, end=end, part=part)
     if query.by:
         by = ", ".join(f"`{g.label}`" for g in query.by)
-        part = _conditions(work, query.filters)
-        part = part and work.say(f", rows where {part}", f"，{part} 的行")
-        return work.say(
-            f"The table has the percentage of {whole} in each {by}{part}.",
-            f"表中是各 {by} 占{whole}的百分比{part}。",
-        )
-    value, part = _one(text), _conditions(work, query.filters)
+        part = part and work.say("share_part", part=part)
+        return work.say("share_table", whole=whole, by=by, part=part)
     counts = None if query.measures else PART_OF.search(text)
     numbers = f" ({counts[1]} / {counts[2]})" if counts else ""
-    verb = "comes from rows where" if query.measures else "are rows where"
-    return value and work.say(
-        f"**{value} %** of {whole}{numbers} {verb} {part}.",
-        f"{part} 的行占{whole}的 **{value} %**{numbers}。",
-    )
+    name = "share_of_sum" if query.measures else "share_of_rows"
+    return _tell(work, name, _one(text), whole=whole, numbers=numbers, part=part)
 
 
 def _tell_extreme(work: Work, text: str) -> str:
@@ -453,31 +345,23 @@ def _tell_extreme(work: Work, text: str) -> str:
     rows = frame_rows(text, header)
     if not rows:
         return ""
-    end, column = _end(work), listing(query.measures)
+    end = _end(work)
+    if query.by:
+        return _tell(work, "extremes_by", end, by=_by(work))
     if query.limit > 1 and not query.nth:
-        return work.say(
-            f"The table has the {len(rows)} rows with the {end} {column}{_where(work)}.",
-            f"表中是 {column} {end}的 {len(rows)} 行{_where(work)}。",
-        )
+        return _tell(work, "extremes", end, many=len(rows))
     value = number(rows[0][header.index(str(query.measures[0].name))])
     keys = sorted((c for c in labels if c.is_key), key=lambda c: c.reads_as != "text")
     named = query.subject.column if query.subject else next(iter(keys), None)
-    who = ""
-    if named is not None and named in labels:
-        place = header.index(str(named.name))
-        who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
-    return work.say(
-        (f"**{who}** has the" if who else "The") + f" {end} {column}: **{value}**{_where(work)}.",
-        f"{column} {end}的是" + (f" **{who}**：" if who else "：") + f"**{value}**{_where(work)}。",
-    )
+    if named is None or named not in labels:
+        return _tell(work, "extreme", value, end=end)
+    place = header.index(str(named.name))
+    who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
+    return _tell(work, "extreme_of", value, end=end, who=who)
 
 
 def _tell_rows(work: Work, text: str) -> str:
-    count = next(iter(scalars(text)), "")
-    return count and work.say(
-        f"**{number(count)}** rows{_where(work)}; the table has the first of them.",
-        f"共 **{number(count)}** 行{_where(work)}；表中是前几行。",
-    )
+    return _tell(work, "rows", number(next(iter(scalars(text)), "")))
 
 
 def _tell_lookup(work: Work, text: str) -> str:
@@ -487,10 +371,9 @@ def _tell_lookup(work: Work, text: str) -> str:
     names = [str(column.name) for column in columns]
     rows = frame_rows(text, names)
     if "Empty DataFrame" in text:
-        return work.say(f"No row fits{_where(work)}.", f"没有符合条件的行{_where(work)}。")
+        return work.say("no_row", where=_where(work))
     if rows and len(rows) != (len(listed[0].value) if listed else 1):
-        named = [str(c.name) for c in work.query.measures]
-        raise UnclearError(named, "name_function", work.query.measures)
+        raise UnclearError(names[len(listed) :], "name_function", work.query.measures)
     parts = [
         ", ".join(f"`{n}`: **{number(v)}**" for n, v in zip(names, row, strict=True))
         for row in rows
@@ -498,40 +381,20 @@ def _tell_lookup(work: Work, text: str) -> str:
     return f"{'; '.join(parts)}{_where(work)}." if parts else ""
 
 
-def _tell_head(work: Work, text: str) -> str:
-    which = work.say(
-        "last" if work.query.lowest else "first", "最后" if work.query.lowest else "前"
-    )
-    many = work.query.limit
-    return work.say(f"Here are the {which} {many} rows.", f"这是{which} {many} 行。")
-
-
-def _tell_sorted(work: Work, text: str) -> str:
-    low, column = work.query.order == "low", listing(work.query.measures)
-    return work.say(
-        f"The table is sorted by {column}, {'lowest' if low else 'highest'} first{_where(work)}.",
-        f"表已按 {column} {'从低到高' if low else '从高到低'}排序{_where(work)}。",
-    )
-
-
 def _by(work: Work) -> str:
     return ", ".join(f"`{group.label}`" for group in work.query.by)
 
 
 def _tell_table(work: Work, text: str) -> str:
-    header = [g.label for g in work.query.by] or [str(c.name) for c in work.query.measures]
+    query = work.query
+    header = [g.label for g in query.by] or [str(c.name) for c in query.measures]
     if not all(name in text for name in header):
         return ""
-    if not work.query.by:
-        return f"{_what(work)}{_where(work)}{work.say(' are in the table.', '见表。')}".capitalize()
-    what = _what(work) if work.query.functions or not work.query.measures else work.say(
-        f"number of different values of {listing(work.query.measures)}",
-        f"{listing(work.query.measures)} 的不同值个数",
-    )  # fmt: skip
-    return work.say(
-        f"The table has the {what} by {_by(work)}{_where(work)}.",
-        f"表中是按 {_by(work)} 的{what}{_where(work)}。",
-    )
+    if not query.by:
+        return f"{_what(work)}{_where(work)}{work.say('see_table')}".capitalize()
+    counts = query.measures and not query.functions
+    what = work.say("distinct_of", columns=listing(query.measures)) if counts else _what(work)
+    return work.say("table", what=what, by=_by(work), where=_where(work))
 
 
 def _tell_groups(work: Work, text: str) -> str:
@@ -541,50 +404,38 @@ def _tell_groups(work: Work, text: str) -> str:
         return _tell_table(work, text)
     rows = frame_rows(text, [*(group.label for group in query.by), value])
     told = _tell_table(work, text)
-    if not told:
-        return ""
     printed = _one(text)
-    if query.difference and len(rows) == 2 and printed:
+    if query.having is not None:
+        test = _value(work, query.having.column, query.having.value)
+        test = f"{_what(work)} {_sign(work, query.having.sign)} {test}"
+        return _tell(work, "having", printed, by=_by(work), test=test)
+    if not told or not printed:
+        return told
+    if query.difference and len(rows) == 2:
         (first, *_, more), (second, *_, less) = rows
-        more, less = number(more), number(less)
-        return told + work.say(
-            f" **{first}** is higher than {second} by **{printed}** ({more} and {less}).",
-            f"**{first}** 比 {second} 高 **{printed}**（{more} 与 {less}）。",
-        )
-    if printed:
-        told += work.say(f" Together: **{printed}**.", f"合计 **{printed}**。")
-    return told
+        ends = {"more": number(more), "less": number(less)}
+        return told + _tell(work, "higher", printed, first=first, second=second, **ends)
+    return told + _tell(work, "together", printed)
 
 
 def _tell_best(work: Work, text: str) -> str:
     query = work.query
     assert query.subject is not None
     value = "count" if query.measure is None else str(query.measure.name)
-    rows = frame_rows(text, [*(group.label for group in query.by), query.subject.label, value])
-    end, subject = _end(work), query.subject.label
-    what = f"{_what(work)}{_where(work)}"
+    subject = query.subject.label
+    rows = frame_rows(text, [*(group.label for group in query.by), subject, value])
+    parts = {"subject": subject, "end": _end(work), "what": f"{_what(work)}{_where(work)}"}
     if not rows:
         return ""
     if query.by:
         each = [f"{', '.join(row[:-2])} **{row[-2]}** ({number(row[-1])})" for row in rows]
-        told = work.say(": ", "：") + "; ".join(each)
-        told = told if len(rows) <= FEW else work.say(" (see the table)", "见表")
-        return work.say(
-            f"For each {_by(work)}, the `{subject}` with the {end} {what}{told}.",
-            f"每个 {_by(work)} 中{what}{end}的 `{subject}`{told}。",
-        )
+        told = work.say("each", each="; ".join(each)) if len(rows) <= FEW else work.say("in_table")
+        return work.say("best_by", by=_by(work), told=told, **parts)
     if query.limit > 1 and not query.nth:
-        return work.say(
-            f"The table has the {query.limit} `{subject}` with the {end} {what}.",
-            f"表中是{what}{end}的 {query.limit} 个 `{subject}`。",
-        )
+        return work.say("best_many", many=query.limit, **parts)
     first = rows[query.limit - 1 if query.nth else 0]
-    best = [row[0] for row in rows if row[-1] == first[-1]]
-    named = ", ".join(f"**{name}**" for name in best)
-    return work.say(
-        f"{named} is the `{subject}` with the {end} {what}: **{number(first[-1])}**.",
-        f"{what}{end}的 `{subject}` 是 {named}：**{number(first[-1])}**。",
-    )
+    named = ", ".join(f"**{row[0]}**" for row in rows if row[-1] == first[-1])
+    return work.say("best", named=named, value=number(first[-1]), **parts)
 
 
 def _tell_agree(work: Work, text: str) -> str:
@@ -592,74 +443,56 @@ def _tell_agree(work: Work, text: str) -> str:
     query = work.query
     assert query.subject is not None
     end = "min" if query.lowest else "max"
-    rows = frame_rows(text, [query.subject.label, end, "mean"])
+    ways = [end, "mean", *(["sum"] if query.rule == "most" else [])]
+    rows = frame_rows(text, [query.subject.label, *ways])
     if not rows:
         return ""
     best, others = rows[0], [row for row in rows[1:] if row[1] == rows[0][1]]
-    mean = (min if query.lowest else max)(float(row[2]) for row in rows)
-    if float(best[2]) != mean or others:
+    ends = [
+        (min if query.lowest else max)(float(row[place]) for row in rows)
+        for place in range(2, len(ways) + 1)
+    ]
+    if [float(value) for value in best[2:]] != ends or others:
         raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
-    side, name = _end(work), listing(query.measures)
-    row, middle = number(best[1]), number(best[2])
-    return work.say(
-        f"**{best[0]}** is the `{query.subject.label}` with the {side} {name}, by its {side} row "
-        f"(**{row}**) and by its mean (**{middle}**){_where(work)}.",
-        f"{name} {side}的 `{query.subject.label}` 是 **{best[0]}**：{side}的一行是 **{row}**，"
-        f"平均值是 **{middle}**{_where(work)}。",
-    )
+    parts = {"subject": query.subject.label, "end": _end(work), "mean": number(best[2])}
+    return _tell(work, "agree", number(best[1]), best=best[0], **parts)
 
 
-def _tell_correlation(work: Work, text: str) -> str:
-    first, second = (column.name for column in work.query.measures)
-    value = _one(text)
-    return value and work.say(
-        f"The (Pearson) correlation of `{first}` and `{second}` is **{value}**{_where(work)}.",
-        f"`{first}` 与 `{second}` 的（皮尔逊）相关系数是 **{value}**{_where(work)}。",
-    )
-
-
-def _tell_outliers(work: Work, text: str) -> str:
-    rule, column = work.say(*RULES[work.query.rule]), listing(work.query.measures)
-    value = _one(text)
-    return value and work.say(
-        f"By {rule}, {column} has **{value}** outliers{_where(work)}.",
-        f"按{rule}，{column} 有 **{value}** 个异常值{_where(work)}。",
-    )
+def _tell_change(work: Work, text: str) -> str:
+    """From the one to the other, which must be one number each."""
+    query = work.query
+    found = re.search(rf"^({NUMBER}) ({NUMBER})\n({NUMBER})$", text, re.M)
+    if found is None:
+        raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
+    first, last, change = map(number, found.groups())
+    start, end = sorted(int(each.value) for each in query.base)
+    what = _what(work) if query.functions else listing(query.measures)
+    parts = {"first": first, "last": last, "start": start, "end": end}
+    return _tell(work, "change", change, what=what, **parts)
 
 
 def _columns(work: Work) -> str:
     """The names of the columns, which the look has shown."""
     frame = work.frame
-    return work.say(
-        f"`{frame.name}` has **{len(frame.columns)}** columns ({listing(frame.columns)}) and "
-        f"{frame.rows:,} rows.",
-        f"`{frame.name}` 有 **{len(frame.columns)}** 列（{listing(frame.columns)}）、"
-        f"{frame.rows:,} 行。",
-    )
+    parts = {"columns": len(frame.columns), "names": listing(frame.columns), "rows": frame.rows}
+    return work.say("columns", name=frame.name, **parts)
 
 
 def _draw(work: Work) -> Steps[str]:
     query = work.query
     code = chart_code(work.frame.name, query, work.name)
     title = title_of(query)
-    done = yield from run_code(work.say(f"I draw a plot: {title}.", f"我来画图：{title}。"), code)
+    done = yield from run_code(work.say("draw", title=title), code)
     if done.error is not None and done.error.name == "ModuleNotFoundError":
         if not (yield from install("matplotlib", work.tools)):
-            return work.say(
-                "There is no plot: matplotlib is not installed here.",
-                "没有画图：这里没有安装 matplotlib。",
-            )
+            return work.say("no_plot")
         done = yield from run_code("With it installed, I draw the plot again.", code)
     if done.error is not None:
         return no_result(work, done.error)
-    kind = work.say(*CHART_NAMES[query.chart])
-    counted = (
-        f" ({_function(work, query.functions[0])})" if query.functions and query.measures else ""
-    )
-    told = work.say(
-        f"The plot shows {title}{counted} as {kind}{_where(work)}.",
-        f"图中用{kind}展示 {title}{counted}{_where(work)}。",
-    )
+    if query.functions and query.measures:
+        title += f" ({_function(work, query.functions[0])})"
+    kind = work.say(f"chart_{query.chart}_name")
+    told = work.say("plot", title=title, kind=kind, where=_where(work))
     return told + (_stays(work) if query.chart in ("bar", "line") and query.by else "")
 
 
@@ -667,29 +500,23 @@ def _tell_describe(work: Work, text: str) -> str:
     """What the table holds, column by column; the ranges of numbers are in its own table."""
     frame = work.frame
     if work.query.measures:
-        named = listing(work.query.measures)
-        return work.say(f"The table sums up {named}.", f"表中是 {named} 的概括。") + _stays(work)
+        return work.say("sums_up", named=listing(work.query.measures)) + _stays(work)
     gaps = sum(column.missing for column in frame.columns)
-    head = work.say(
-        f"`{frame.name}` has **{frame.rows:,} rows** and **{len(frame.columns)} columns**; "
-        f"{gaps:,} values are missing.",
-        f"`{frame.name}` 有 **{frame.rows:,} 行**、**{len(frame.columns)} 列**；缺失 "
-        f"{gaps:,} 个值。",
-    )
+    parts = {"rows": frame.rows, "columns": len(frame.columns), "gaps": gaps}
+    head = work.say("profile", name=frame.name, **parts)
     lines = [f"- `{c.name}`: {_holds(work, c)}" for c in frame.columns[:SHOWN_COLUMNS]]
     return "\n".join([head + _stays(work), "", *lines])
 
 
 def _holds(work: Work, column: Column) -> str:
-    kinds = {"number": ("numbers", "数值"), "date": ("dates", "日期"), "text": ("text", "文本")}
-    parts = [work.say(*kinds[column.reads_as])]
+    parts = [work.say(f"kind_{column.reads_as}")]
     if column.is_key:
-        parts.append(work.say("all different", "各不相同"))
+        parts.append(work.say("all_different"))
     elif column.reads_as == "text" and column.counts:
         few = ", ".join(column.examples[:4])
         parts.append(few if column.is_whole and len(column.counts) < 5 else f"{few}, …")
     if column.missing:
-        parts.append(work.say(f"{column.missing:,} missing", f"缺失 {column.missing:,}"))
+        parts.append(work.say("some_missing", many=column.missing))
     return "; ".join(parts)
 
 
@@ -699,43 +526,60 @@ def _tell_clean(work: Work, text: str) -> str:
     if len(left) < 2:
         return ""
     if not gaps:
-        return work.say(
-            f"Nothing is missing in `{frame.name}`; `{name}` is a copy of it.",
-            f"`{frame.name}` 没有缺失值；`{name}` 是它的副本。",
-        )
-    how = {
-        "number": ("filled with the median", "用中位数填充"),
-        "date": ("rows dropped", "删除行"),
-        "text": ("filled with 'unknown'", "用 'unknown' 填充"),
-    }
+        return work.say("nothing_to_clean", name=frame.name, copy=name)
     lines = [
-        f"- `{c.name}`: {c.missing:,} {work.say('missing', '缺失')}, {work.say(*how[c.reads_as])}"
+        f"- `{c.name}`: {work.say('some_missing', many=c.missing)}, "
+        f"{work.say(f'cleaned_{c.reads_as}')}"
         for c in gaps
     ]
-    head = work.say(
-        f"`{name}` is the cleaned table: {number(left[1])} of {frame.rows:,} rows, "
-        f"{number(left[0])} values missing. `{frame.name}` keeps its gaps.",
-        f"`{name}` 是清理后的表：{number(left[1])}/{frame.rows:,} 行，缺失 {number(left[0])} 个值。"
-        f"`{frame.name}` 保持不变。",
-    )
+    parts = {"left": number(left[1]), "rows": frame.rows, "gaps": number(left[0])}
+    head = work.say("cleaned", name=frame.name, copy=name, **parts)
     return "\n".join([head + _stays(work), "", *lines])
 
 
-TELLERS: Mapping[str, Callable[[Work, str], str]] = {
+Teller = Callable[[Work, str], str]
+
+
+def _plain(name: str, grouped: Teller | None = None) -> Teller:
+    """A sentence around the one number that the cell shows, or another for a number a group."""
+    return lambda work, text: (
+        grouped(work, text) if grouped and work.query.by else _tell(work, name, _one(text))
+    )
+
+
+def _tell_per(work: Work, text: str) -> str:
+    function = _function(work, work.query.functions[0])
+    return _tell(work, "per", _one(text), function=function, by=_by(work))
+
+
+def _tell_correlation(work: Work, text: str) -> str:
+    first, second = (column.name for column in work.query.measures)
+    return _tell(work, "correlation", _one(text), first=first, second=second)
+
+
+def _tell_outliers(work: Work, text: str) -> str:
+    return _tell(work, "outliers", _one(text), rule=work.say(f"rule_{work.query.rule}"))
+
+
+TELLERS: Mapping[str, Teller] = {
     "number": _tell_number,
-    "count": _tell_count,
-    "distinct": _tell_distinct,
-    "values": _tell_values,
-    "duplicates": _tell_duplicates,
+    "count": _plain("count", _tell_groups),
+    "distinct": _plain("distinct", _tell_table),
+    "values": _plain("values"),
+    "duplicates": _plain("duplicates"),
     "missing": _tell_missing,
     "share": _tell_share,
     "extreme": _tell_extreme,
     "rows": _tell_rows,
     "lookup": _tell_lookup,
-    "head": _tell_head,
-    "sorted": _tell_sorted,
+    "head": lambda work, _: _tell(
+        work, "tail" if work.query.lowest else "head", str(work.query.limit)
+    ),
+    "sorted": lambda work, _: _tell(work, "sorted", work.say(f"sorted_{work.query.order}")),
     "best": _tell_best,
     "agree": _tell_agree,
+    "per": _tell_per,
+    "change": _tell_change,
     "groups": _tell_groups,
     "correlation": _tell_correlation,
     "outliers": _tell_outliers,

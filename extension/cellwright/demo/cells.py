@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns, cleaning_code, date_format
-from cellwright.demo.query import Filter, Group, Query, UnclearError
+from cellwright.demo.query import Aggregate, Filter, Group, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
 DATE_PARTS = {
@@ -171,6 +171,8 @@ def condition(frame: str, chosen: Filter) -> str:
         return f"{place}.{'isna' if sign == 'missing' else 'notna'}()"
     if chosen.column.reads_as == "date":
         return _date_condition(place, sign, value)
+    if isinstance(value, Aggregate):
+        return f"({place} {sign} {place}.{called(value.function)})"
     if sign == "between":
         return f"{place}.between({plain(value[0])}, {plain(value[1])})"
     if sign in ("in", "not in"):
@@ -189,6 +191,8 @@ def _date_condition(place: str, sign: str, value: Any) -> str:
         return f"({place}.dt.year == {year}) & ({place}.dt.quarter == {quarter})"
     if value == "weekend":
         return f"({place}.dt.dayofweek >= 5)"
+    if isinstance(value, tuple):
+        return f"{place}.dt.{DATE_PARTS[part]}.isin({list(value)})"
     if part in DATE_PARTS:
         return f"({place}.dt.{DATE_PARTS[part]} {compare} {value})"
     if part == "month":
@@ -250,7 +254,9 @@ def _number(rows: str, query: Query, result: str) -> str:
         return f"{result} = {code}\nprint({result})"
     functions = ", ".join(map(quoted, query.functions))
     if len(query.measures) == 1 and not any("(" in f for f in query.functions):
-        return f"{result} = {pick(rows, query.measures[0])}.agg([{functions}])\n{result}"
+        code = f"{result} = {pick(rows, query.measures[0])}.agg([{functions}])\n"
+        gap = f'print({result}["max"] - {result}["min"])\n' if query.difference else ""
+        return f"{code}{gap}{result}"
     if len(query.measures) == 1 and all("(" in f for f in query.functions):
         shares = ", ".join(f[9:-1] for f in query.functions)
         return f"{result} = {pick(rows, query.measures[0])}.quantile([{shares}])\n{result}"
@@ -329,6 +335,9 @@ def _share(rows: str, query: Query, result: str) -> str:
         keys = [f"{rows}[{_key(group)}]" for group in query.by]
         grouped = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         code = f'matches.groupby({grouped}).mean().mul(100).rename("percent").reset_index()'
+        if query.order:
+            low = query.order == "low"
+            code += f'\n{result} = {result}.sort_values("percent", ascending={low})'
         return f"{first}{result} = {code}\n{result}"
     return (
         f'{first}{result} = matches.mean() * 100\nprint(matches.sum(), "of", len(matches))\n'
@@ -339,19 +348,44 @@ def _share(rows: str, query: Query, result: str) -> str:
 def _extreme(rows: str, query: Query, result: str) -> str:
     assert query.measure is not None
     method = "nsmallest" if query.lowest else "nlargest"
+    place = pick(rows, query.measure)
+    if query.by:
+        end = quoted("min" if query.lowest else "max")
+        best = f"{_grouped(rows, query.by)}[{quoted(query.measure.name)}].transform({end})"
+        kept = f"{rows}[{place} == best].sort_values({_keys(query.by)})"
+        return f"best = {best}\n{result} = {kept}"
     if query.nth:
-        place = pick(rows, query.measure)
         return f"{result} = {rows}[{place} == {place}.{method}({query.limit}).iloc[-1]]"
     return f'{result} = {rows}.{method}({query.limit}, {quoted(query.measure.name)}, keep="all")'
+
+
+def _per(rows: str, query: Query, result: str) -> str:
+    sizes = f"{_grouped(rows, query.by)}.size()"
+    return f"{result} = {sizes}.{called(query.functions[0])}\nprint({result})"
+
+
+def _change(rows: str, query: Query, result: str) -> str:
+    first, last = (each.value for each in sorted(query.base, key=lambda each: str(each.value)))
+    year, name = query.base[0].column, quoted(query.measures[0].name)
+    ends = f"{rows}[{pick(rows, year)}.isin([{first}, {last}])]"
+    if query.functions:
+        by_year = f"{ends}.groupby({quoted(year.name)})[{name}].{called(query.functions[0])}"
+    else:
+        by_year = f"{ends}.set_index({quoted(year.name)})[{name}]"
+    return (
+        f"by_year = {by_year}\n{result} = by_year[{last}] - by_year[{first}]\n"
+        f"print(by_year[{first}], by_year[{last}])\nprint({result})"
+    )
 
 
 def _agree(rows: str, query: Query, result: str) -> str:
     assert query.measure is not None
     assert query.subject is not None
     end = "min" if query.lowest else "max"
+    ways = ", ".join(map(quoted, [end, "mean", *(["sum"] if query.rule == "most" else [])]))
     chain = [
         f"{_grouped(rows, [query.subject])}[{quoted(query.measure.name)}]",
-        f'.agg([{quoted(end)}, "mean"])',
+        f".agg([{ways}])",
         f".sort_values({quoted(end)}, ascending={query.lowest})",
         ".reset_index()",
     ]
@@ -415,7 +449,10 @@ def _groups(rows: str, query: Query, result: str) -> str:
         raise UnclearError([query.order], "one_function")
     code = f"{_chained(result, chain)}\n"
     value = pick_name(result, _value_name(query))
-    if query.difference:
+    if query.having is not None:
+        code += f"{result} = {result}[{conditions(result, [query.having])[0]}]\n"
+        code += f"print(len({result}))\n"
+    elif query.difference:
         code += f"print({value}.max() - {value}.min())\n"
     elif _adds_up(query):
         code += f"print({value}.sum())\n"
@@ -465,6 +502,8 @@ WRITERS: Mapping[str, Callable[[str, Query, str], str]] = {
     "rows": _rows,
     "lookup": _lookup,
     "agree": _agree,
+    "per": _per,
+    "change": _change,
     "sorted": _sorted,
     "head": _head,
     "best": _best,
@@ -592,7 +631,7 @@ def title_of(query: Query) -> str:
     if query.chart == "scatter":
         return f"{words(names[0])} by {names[1]}"
     if query.chart == "hist":
-        return f"Distribution of {names[0]}"
+        return f"Distribution of {names[0]}" + (f" by {groups}" if groups else "")
     value = words(", ".join(names)) if names else "Number of rows"
     return f"{value} by {groups}" if groups else value
 
@@ -608,11 +647,20 @@ def _titles(query: Query, x: str, y: str) -> str:
 
 
 def _hist(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
-    name = str(query.measures[0].name)
-    place = pick(rows, query.measures[0])
+    name, titles = (
+        query.measures[0].name,
+        _titles(query, words(str(query.measures[0].name)), "Rows"),
+    )
+    if not query.by:
+        return "", [
+            f'axes.hist({rows}[{quoted(name)}].dropna(), bins=30, edgecolor="white")',
+            titles,
+        ]
     return "", [
-        f'axes.hist({place}.dropna(), bins=30, edgecolor="white")',
-        _titles(query, words(name), "Rows"),
+        f"for label, part in {_grouped(rows, query.by)}:",
+        f"    axes.hist(part[{quoted(name)}].dropna(), bins=30, alpha=0.6, label=label)",
+        "axes.legend()",
+        titles,
     ]
 
 
@@ -664,6 +712,10 @@ def _wide(query: Query, result: str) -> str:
 def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     x, value = query.by[0], quoted(_value_name(query))
     titles = _titles(query, words(x.label), _value_title(query))
+    if query.chart == "pie":
+        parts = f"{result}.set_index({_key(x)})[{value}]"
+        drawn = f'{parts}.plot.pie(ax=axes, autopct="%.0f%%")'
+        return _table(rows, query, result), [drawn, _titles(query, "", "")]
     if len(query.by) == 2:
         return _table(rows, query, result), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
     many = x.column.reads_as == "text" and not x.column.is_whole
@@ -676,44 +728,23 @@ def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
 
 def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     """Lines drawn by matplotlib: pandas 2's own time axis warns under newer versions of it."""
-    x, value = query.by[0], quoted(_value_name(query))
+    x, is_period = query.by[0], query.by[0].bucket in PERIODS
+    names = [quoted(column.name) for column in query.measures] or [quoted("count")]
+    drawn, label = [], ""
+    at, lines = f"{result}[{_key(x)}]", f"{result}[{names[0]}]"
+    if len(query.by) == 2:
+        drawn = [_wide(query, result) + (".to_timestamp()" if is_period else "")]
+        at, lines, label = "wide.index", "wide", ", label=wide.columns"
+    elif is_period:
+        at += ".dt.to_timestamp()"
+    if len(names) > 1:
+        lines, label = f"{result}[[{', '.join(names)}]]", f", label=[{', '.join(names)}]"
+    at += ".astype(str)" if x.column.reads_as == "text" else ""
+    drawn.append(f'axes.plot({at}, {lines}, marker="o"{label})')
+    drawn += [f"axes.legend({f'title={_key(query.by[1])}' if query.by[1:] else ''})"] * bool(label)
+    drawn += ["figure.autofmt_xdate()"] * (x.column.reads_as == "date")
     titles = _titles(query, words(x.label), _value_title(query))
-    is_date = x.column.reads_as == "date"
-    slanted = ["figure.autofmt_xdate()"] if is_date else []
-    number = x.column.reads_as == "number"
-    if len(query.measures) > 1:
-        names = ", ".join(quoted(column.name) for column in query.measures)
-        computed = _table(rows, query, result)
-        at = ".dt.to_timestamp()" if x.bucket in PERIODS else ""
-        return computed, [
-            f"lines = {result}[[{names}]]",
-            f"axes.plot({result}[{_key(x)}]{at}, lines, label=lines.columns)",
-            "axes.legend()",
-            *slanted,
-            titles,
-        ]
-    if len(query.by) == 1:
-        values = f"{result}[{_key(x)}]" + (
-            ".dt.to_timestamp()"
-            if x.bucket in PERIODS
-            else ""
-            if is_date or number
-            else ".astype(str)"
-        )
-        return _table(rows, query, result), [
-            f'axes.plot({values}, {result}[{value}], marker="o")',
-            *slanted,
-            titles,
-        ]
-    index = "wide.index" + ("" if is_date or number else ".astype(str)")
-    wide = _wide(query, result) + (".to_timestamp()" if x.bucket in PERIODS else "")
-    return _table(rows, query, result), [
-        wide,
-        f'axes.plot({index}, wide, marker="o", label=wide.columns)',
-        f"axes.legend(title={_key(query.by[1])})",
-        *slanted,
-        titles,
-    ]
+    return _table(rows, query, result), [*drawn, titles]
 
 
 CHARTS: Mapping[str, Callable[[str, Query, str], tuple[str, list[str]]]] = {
@@ -722,4 +753,5 @@ CHARTS: Mapping[str, Callable[[str, Query, str], tuple[str, list[str]]]] = {
     "box": _box,
     "bar": _bars,
     "line": _lines,
+    "pie": _bars,
 }

@@ -6,34 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal
 
+DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
+TIMES = ("", *(f"{mark}%H:%M{end}" for mark in " T" for end in (":%S", "", ":%S%z", ":%S.%f")))
+WRITTEN_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%b %d %Y", "%B %d, %Y", "%d-%b-%Y")
 DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S%z",
-    "%Y-%m-%dT%H:%M",
-    "%Y-%m-%d %H:%M:%S%z",
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y/%m/%d",
-    "%Y/%m/%d %H:%M",
-    "%Y.%m.%d",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y %H:%M",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%d-%m-%Y",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%b %d %Y",
-    "%B %d, %Y",
-    "%d-%b-%Y",
+    *(day + time for day in DAYS for time in TIMES),
+    *WRITTEN_DAYS,
     "%Y-%m",
     "%Y年%m月%d日",
 )
@@ -174,7 +155,8 @@ class TableColumns:
         return tuple(column for column in self.columns if column.reads_as == kind)
 
 
-def date_format(examples: Iterable[str]) -> str:
+@cache
+def date_format(examples: tuple[str, ...]) -> str:
     """The first known format that reads all examples; empty when none does."""
     texts = [text.strip() for text in examples]
     if not texts:

@@ -7,16 +7,20 @@ are equally likely, the question is refused.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cellwright.demo.columns import Column
-from cellwright.demo.phrases import YEARS, Extreme, Reading, of_kind
+from cellwright.demo.phrases import QUANTITY, SALES, YEARS, Extreme, Reading, is_entity, of_kind
 from cellwright.demo.query import Filter, Group, Query, UnclearError
 from cellwright.demo.reading import Vocabulary, Word, read_spans, readings, unknown_words
 
+MANY = r"more|fewer|less|many|much|common|often|多|少"
+"""What compares amounts: "more units" are a higher sum, not a higher mean."""
+PER = ("mean", "median", "max", "min")
 TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
 
@@ -70,10 +74,24 @@ def _query(reading: Reading) -> Query:
     if query is None:
         query = _shaped(reading, [_as_extreme(word) for word in left])
     if query is None:
+        query = _shaped(reading, _with_function(left))
+    if query is None:
         raise reading.unused()
     if reading.has("spent") and not (query.measure and query.measure.is_additive):
-        raise UnclearError([w.text for w in reading.words if w.kind == "spent"])
+        return _sold(reading, query)
     return query
+
+
+def _sold(reading: Reading, query: Query) -> Query:
+    """Things that were sold are counted by their quantity, not by rows."""
+    words = [w.text for w in reading.words if w.kind == "spent"]
+    amounts = [c for c in reading.frame.of_kind("number") if QUANTITY.search(str(c.name))]
+    rows = " ".join(w.text for w in reading.words if w.kind == "row")
+    is_sold = re.search("sold|售|卖", words[0]) and not SALES.search(rows)
+    if query.task != "count" or len(amounts) != 1 or not (is_sold and reading.has("many")):
+        raise UnclearError(words)
+    task = "groups" if query.by else "number"
+    return replace(query, task=task, measures=tuple(amounts), functions=("sum",))
 
 
 def _as_extreme(word: Word) -> Word:
@@ -82,6 +100,26 @@ def _as_extreme(word: Word) -> Word:
         return word
     functions, columns = word.value
     return replace(word, kind="extreme", value=Extreme(functions == ("min",), (), columns))
+
+
+def _with_function(left: list[Word]) -> list[Word]:
+    """The one function applied to the one column or extreme, however far apart they stand."""
+    functions, extremes = of_kind(left, "fn"), of_kind(left, "extreme")
+    targets = extremes or of_kind(left, "col")
+    column = targets[0].column if len(functions) == len(targets) == 1 else None
+    if column is None:
+        return left
+    target, named = targets[0], (str(functions[0].value),)
+    if extremes and target.value.functions == ():
+        made = replace(target, value=replace(target.value, functions=named, is_row=False))
+    elif not extremes and column.reads_as == "number" and not is_entity(target):
+        made = replace(target, kind="measure", value=(named, (column,)))
+    else:
+        return left
+    is_count = column.dtype.startswith("int") and "row" not in target.also
+    if is_count and left[: left.index(target)][-1:] == of_kind(left, "many"):
+        left = [word for word in left if word.kind != "many"]  # how many rooms on average
+    return [made if word is target else word for word in left if word is not functions[0]]
 
 
 def _shaped(reading: Reading, left: list[Word]) -> Query | None:
@@ -104,8 +142,8 @@ CODES = {
     "most": "M", "mode": "f", "when": "W", "head": "H", "tail": "T", "sortby": "S", "column": "L",
     "names": "N", "dtype": "Y", "period": "P", "unit": "U", "compare": "A", "difference": "B",
     "comparison": "E", "bymuch": "F", "yesno": "y", "bymeasure": "b", "versus": "V", "spread": "G",
-    "telling": "e", "between": "K", "thiscol": "j", "fits": "I", "using": "2", "than": "3",
-    "fn": "0", "by": "4",
+    "telling": "e", "between": "K", "thiscol": "j", "fits": "I", "than": "3",
+    "fn": "0", "by": "4", "having": "5", "rowcol": "6", "change": "X", "using": "2", "ext": "7",
 }  # fmt: skip
 
 
@@ -121,7 +159,8 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
     """Rows are counted."""
     asks = [w for w in reading.words if w.kind == "ask" and not w.text.startswith("how")]
     is_asked = of_kind(words, "many", "count", "yesno") or asks or reading.has("total")
-    if not is_asked and not (reading.by and of_kind(words, "row")):
+    rows = [word for word in of_kind(words, "row") if word.penalty or "col" not in word.also]
+    if not is_asked and not (reading.by and rows):
         return None
     if not (
         of_kind(words, "row") or reading.filters or (reading.by and of_kind(words, "count", "many"))
@@ -145,7 +184,7 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     if len(_columns(words)) != 1:
         return None
     column = _columns(words)[0]
-    if column.flags:
+    if column.flags or (of_kind(words, "row") and not of_kind(words, "distinct")):
         return None
     if of_kind(words, "list"):
         return reading.make("values", measures=(column,))
@@ -157,7 +196,7 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
         return reading.make("number", measures=(column,), functions=("sum",))
     if column.reads_as == "date" or of_kind(words, "col")[0].penalty >= 2:
         raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
-    if column.is_key and not of_kind(words, "row"):
+    if column.is_key:
         return reading.make("count")
     return reading.make("distinct", measures=(column,))
 
@@ -192,28 +231,101 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
     return replace(query, task="groups") if query.by else query
 
 
+SIDES = {
+    "==": "", "year": "year", "month_of_year": "month_of_year", "day_of_week": "weekday",
+}  # fmt: skip
+"""Conditions that name one of two parts to compare, and the unit that dates are cut to then."""
+
+
+def _sides(reading: Reading) -> list[Filter]:
+    """The condition that names what is compared; two of one column are put together."""
+    for one, other in itertools.combinations(reading.filters, 2):
+        values = (one.value, other.value)
+        if one.column.flags and {one.sign, other.sign} == {"==", "!="} and len({*values}) == 1:
+            values = one.column.flags
+        elif one.sign != other.sign or one.sign not in SIDES:
+            continue
+        if one.column != other.column or "weekend" in values:
+            continue
+        both = replace(one, sign="in" if one.sign in ("==", "!=") else one.sign, value=values)
+        reading.filters = [f for f in reading.filters if f not in (one, other)] + [both]
+    return [f for f in reading.filters if isinstance(f.value, tuple) and f.sign != "between"]
+
+
+def _compared(reading: Reading, words: list[Word]) -> tuple[Any, Any] | None:
+    """What is compared: functions and columns, none where rows are counted."""
+    columns = _columns(words)
+    said = " ".join(w.text for w in of_kind(words, "bymuch", "comparison"))
+    is_many = re.search(MANY, said) is not None
+    if measures := of_kind(words, "measure"):
+        return measures[0].value if len(measures) == 1 and not columns else None
+    if not columns:
+        return ((), ()) if is_many or of_kind(words, "many", "count", "row") else None
+    column = columns[0]
+    if len(columns) > 1 or column.reads_as != "number" or column.flags or column.is_identifier:
+        return None
+    if column.is_additive or re.search("often|common|popular|frequent", said):
+        return (("sum",), tuple(columns)) if is_many and column.is_additive else None
+    return ("mean",), tuple(columns)
+
+
 def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     """Two groups and the difference between them."""
-    lists = [f for f in reading.filters if f.sign == "in"]
-    counted = of_kind(words, "many", "count", "row")
-    if of_kind(words, "measure"):
-        functions, columns = of_kind(words, "measure")[0].value
-    else:
-        functions, columns = (), ()
-        if not counted and not any("many" in w.text for w in of_kind(words, "bymuch")):
-            return None
+    compared = _compared(reading, words)
+    if compared is None:
+        return None
+    functions, columns = compared
+    parts: dict[str, Any] = {"measures": columns, "functions": functions}
+    is_gap = of_kind(words, "difference") or any("diff" in w.text for w in words)
+    if functions == ("max", "min") and is_gap and not reading.by:
+        return reading.make("number", measures=columns, functions=("min", "max"), difference=True)
     if len(functions) > 1 or len(columns) > 1 or "nunique" in functions:
         return None
     task = "groups" if functions else "count"
-    parts: dict[str, Any] = {"measures": columns, "functions": functions}
-    if len(lists) == 1 and not reading.by:
-        if len(lists[0].value) != 2 and of_kind(words, "difference", "comparison", "bymuch"):
+    sides = _sides(reading)
+    if len(sides) == 1 and not reading.by:
+        is_pair = len(sides[0].value) == 2
+        if not is_pair and of_kind(words, "difference", "comparison", "bymuch"):
             return None
-        by = (Group(lists[0].column),)
-        return reading.make(task, **parts, by=by, difference=len(lists[0].value) == 2)
+        by = (Group(sides[0].column, SIDES.get(sides[0].sign, "")),)
+        return reading.make(task, **parts, by=by, difference=is_pair)
     if of_kind(words, "compare") and reading.by:
         return reading.make(task, **parts)
     return None
+
+
+def _per(reading: Reading, words: list[Word]) -> Query | None:
+    """How many rows a group has on average, or at most."""
+    function = str(of_kind(words, "fn")[0].value)
+    kinds = [group.column.reads_as for group in reading.by]  # a number may be the day of a month
+    if len(of_kind(words, "fn")) > 1 or function not in PER or kinds not in (["text"], ["date"]):
+        return None
+    return reading.make("per", functions=(function,))
+
+
+def _having(reading: Reading, words: list[Word]) -> Query | None:
+    """The groups that have so many rows, or such a mean."""
+    functions, columns, having = of_kind(words, "having")[0].value
+    subject = of_kind(words, "col", "unit")[0]
+    group = Group(subject.column) if subject.column else reading.bucket(subject)
+    if reading.by or (group.column.reads_as == "number" and not group.column.is_year):
+        return None
+    parts: dict[str, Any] = {"measures": columns, "functions": functions, "having": having}
+    return reading.make("groups" if functions else "count", **parts, by=(group,))
+
+
+def _change(reading: Reading, words: list[Word]) -> Query | None:
+    """From one year to another, of what has one row a year, or by a function."""
+    year, columns = reading.year_column(), _columns(words)
+    ends = [f for f in reading.filters if f.column == year and f.sign in (">=", "<=")]
+    functions: tuple[str, ...] = ()
+    if measures := of_kind(words, "measure"):
+        functions, whole = measures[0].value
+        columns += whole
+    if len(ends) != 2 or len(columns) != 1 or len(functions) > 1 or reading.by:
+        return None
+    parts = {"filters": tuple(f for f in reading.filters if f not in ends), "base": tuple(ends)}
+    return reading.make("change", measures=tuple(columns), functions=functions, **parts)
 
 
 def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
@@ -229,7 +341,8 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
         limit = 10
     parts: dict[str, Any] = {"lowest": found.lowest, "limit": limit, "nth": bool(found.nth)}
     parts |= {"measures": found.columns, "functions": found.functions}
-    people = of_kind(words, "row", "who", "when", "list") or found.is_row
+    parts["rule"] = "most" if found.is_most else "iqr"
+    people = of_kind(words, "row", "who", "when", "list", "rowcol") or found.is_row
     if subjects:
         return _best_of(reading, subjects[0], parts)
     if found.functions and (people or not reading.by):
@@ -238,7 +351,7 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
         order = "low" if found.lowest else "high"
         return replace(reading.make("groups", **parts), order=order)
     if people or numbers or found.nth:
-        return None if reading.by else _extreme_rows(reading, words, parts)
+        return _extreme_rows(reading, words, parts)
     function = ("min",) if found.lowest else ("max",)
     return reading.make("groups" if reading.by else "number", **parts | {"functions": function})
 
@@ -257,8 +370,12 @@ def _is_one_extreme(
     return bool(subjects) or not of_kind(words, "who") or reading.name_column() is not None
 
 
-def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) -> Query:
+def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) -> Query | None:
+    if reading.by and (parts["limit"] > 1 or any(group.bucket for group in reading.by)):
+        return None
     subject = reading.name_column() if of_kind(words, "who") else None
+    if of_kind(words, "rowcol"):
+        subject = of_kind(words, "rowcol")[0].column
     if of_kind(words, "when"):
         subject = reading.date_column(of_kind(words, "when"))
     return reading.make("extreme", **parts, subject=Group(subject) if subject else None)
@@ -266,7 +383,7 @@ def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) ->
 
 def _best_of(reading: Reading, word: Word, parts: dict[str, Any]) -> Query | None:
     """The group with the most, or the row where its values name rows."""
-    subject = reading.bucket(word) if word.kind == "unit" else Group(word.column or _nothing())
+    subject = reading.bucket(word) if word.kind == "unit" else Group(_columns([word])[0])
     measure: Column | None = next(iter(parts["measures"]), None)
     column = subject.column
     explicit = bool(parts["functions"]) and word.penalty < 2
@@ -283,12 +400,8 @@ def _best_of(reading: Reading, word: Word, parts: dict[str, Any]) -> Query | Non
         return reading.make("best", **parts | {"functions": ("sum",)}, subject=subject)
     if reading.by or parts["nth"]:
         raise UnclearError([str(measure.name)], "name_function", [measure])
-    # One row each, or a group each: the table tells.
+    # One row each, or a group each: the table tells. "The most guests" may be their sum, too.
     return reading.make("agree", **parts, subject=subject)
-
-
-def _nothing() -> Column:
-    raise UnclearError([], "no_column")
 
 
 def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
@@ -322,7 +435,7 @@ def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
 def _most_rows(reading: Reading, words: list[Word]) -> Query | None:
     """The group with the most rows, or the most common value."""
     subjects = of_kind(words, "col", "unit")
-    if len(subjects) != 1:
+    if len(subjects) != 1 or any(c.is_key for c in _columns(subjects)):
         return None
     word = (of_kind(words, "mode") or of_kind(words, "most"))[0]
     numbers = of_kind(words, "num")
@@ -379,6 +492,14 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
     return reading.make("share", **parts, filters=part, base=base)
 
 
+def _best_share(reading: Reading, words: list[Word]) -> Query | None:
+    """The group with the highest share of what the conditions name."""
+    if reading.by or len(reading.filters) != 1:
+        return None
+    group = Group(_columns(words)[0])
+    return replace(reading.make("share", by=(group,)), order=str(of_kind(words, "ext")[0].value))
+
+
 def _parts_of(reading: Reading) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
     """The conditions of the part, and those of the whole that it is a share of."""
     filters = sorted(reading.filters, key=lambda each: each.place)
@@ -417,7 +538,7 @@ def _missing(reading: Reading, words: list[Word]) -> Query | None:
     """Gaps, of a column or of each."""
     gaps = of_kind(words, "missingcol")
     columns = tuple(c for word in gaps for c in word.value)
-    if reading.by:
+    if reading.by or any(word.value == "low" for word in of_kind(words, "most")):
         return None
     rule = (
         "share"
@@ -540,7 +661,7 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
     if query is None or maker is not _lines_or_bars or not measures:
         return query
     functions, whole = measures[0].value
-    if len(functions) > 1 or "nunique" in functions:
+    if len(functions) > 1 or "nunique" in functions or (kind == "pie" and functions != ("sum",)):
         return None
     return replace(query, measures=whole, functions=functions)
 
@@ -571,7 +692,7 @@ def _scatter(reading: Reading, columns: list[Column], kind: str) -> Query | None
 def _histogram(reading: Reading, columns: list[Column], kind: str) -> Query | None:
     if len(columns) == 1 and columns[0].reads_as == "text" and not reading.by:
         return reading.make("chart", chart="bar", by=(Group(columns[0]),))
-    if len(columns) != 1 or reading.by or columns[0].reads_as != "number":
+    if len(columns) != 1 or len(reading.by) > 1 or columns[0].reads_as != "number":
         raise UnclearError([str(c.name) for c in columns] or ["?"], "chart_hist", columns)
     return reading.make("chart", chart="hist", measures=tuple(columns))
 
@@ -601,6 +722,8 @@ def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query 
         raise UnclearError([str(c.name) for c in columns] or ["?"], reason, columns)
     if len(numbers) > 1 and len(groups) > 1:
         return None
+    if kind == "pie" and (len(groups) > 1 or not all(c.is_additive for c in numbers)):
+        raise UnclearError([str(c.name) for c in columns] or ["?"], "chart_pie", columns)
     additive = all(c.is_additive for c in numbers)
     functions = () if not numbers else ("sum",) if additive else ("mean",)
     return reading.make(
@@ -618,7 +741,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
     groups = [*before.by, *([before.subject] if before.subject else [])]
     if before.task not in ("groups", "count", "best") or not groups or len(groups) > 2:
         return None
-    if kind in ("scatter", "hist", "box") or len(before.functions) > 1:
+    if kind in ("scatter", "hist", "box", "pie") or len(before.functions) > 1:
         return None
     times = [g for g in groups if g.bucket or g.column.reads_as == "date" or g.column.is_year]
     groups.sort(key=lambda group: group not in times)
@@ -629,7 +752,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
-    (r"[ynlwsrLN4]*(?:q[nLMrys4l]*|z+[nys]*)", _missing),
+    (r"[ynlwsrLN4M]*(?:q[nLMrys4l]*|z+[nysL]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
     (r"(?=.*o)[ynlwocjr24v]*", _outliers),
@@ -639,15 +762,19 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"C[qrz]*", _same("clean")),
     (r"(?=.*[dgG])[dgGcmnrVKklIw]*", _chart),
     (r"[yw]?n*y?r?n*y?", _count),
+    (r"(?=.*0)(?=.*n)[0nry]*", _per),
+    (r"[wlyni]*[cU]5", _having),
+    (r"(?=.*X)[FXKU]*[cm][FXKU]*", _change),
     (r"(?=.*n)[nicryl]*", _count_of),
-    (r"(?=.*[ABEF])[ABEF3K]*(?:m|nr?|rn?|)[ABEF3K]*", _compared_groups),
+    (r"(?=.*[ABEFK])[ABEF3Kpwy]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
-    (r"t1?[rcU]b", _by_measure),
-    (r"(?=.*x)[wlpWcUrt1xy]*", _extreme_shape),
-    (r"w?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM", _most_rows),
+    (r"1?t1?[rcU]b", _by_measure),
+    (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
+    (r"pcMr|w?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM", _most_rows),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
     (r"r?ca", _rate),
+    (r"[wl]?c7s", _best_share),
     (r"[lwy]*i?c+[yl]*", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),
     (r"[HT]1?r?|[HT]r?1|1r?", _ends),

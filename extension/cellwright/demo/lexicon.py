@@ -1,11 +1,12 @@
 """Words with a meaning of their own, and how words are compared: by their stems, whatever the case.
 
-``data/words.txt`` lists them. Nothing here knows a table.
+``data/words.txt`` lists them, ``data/sentences.toml`` what is said. Nothing here knows a table.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 WORDS_FILE = Path(__file__).parent / "data" / "words.txt"
+SENTENCES_FILE = WORDS_FILE.with_name("sentences.toml")
 HAN = r"\u3400-\u9fff"
 LATIN = r"a-zà-öø-ÿā-ž"
 UNIT = re.compile(
@@ -92,6 +94,16 @@ def lexicon() -> Lexicon:
                 sense = Sense(kind, value, 1 + place / 10_000)
                 found.senses.setdefault(phrase, []).append(sense)
     return found
+
+
+@cache
+def _sentences() -> dict[str, list[str]]:
+    return tomllib.loads(SENTENCES_FILE.read_text("utf-8"))
+
+
+def sentence(name: str, *, chinese: bool) -> str:
+    """What ``sentences.toml`` says, in the one language or the other."""
+    return _sentences()[name][chinese]
 
 
 def units_of(text: str) -> list[Unit]:

@@ -27,12 +27,11 @@ from cellwright.demo.transcript import (
     DemoExchange,
     failure,
     labelled,
-    list_lines,
     listed,
     literal,
+    named_literals,
     series,
     table_info,
-    value_counts,
 )
 
 LOAD_LIMIT = 4
@@ -125,7 +124,7 @@ def _with_types(table: TableColumns, types: Mapping[Any, tuple[str, int]]) -> Ta
 def table_of(name: str, path: str, text: str) -> TableColumns | None:
     """The table that a look shows; None where the text does not tell."""
     rows, count, types = table_info(text)
-    counts = value_counts(text)
+    counts = named_literals(text)
     columns = tuple(
         Column(label, dtype, missing, counts.get(label, {}), rows)
         for label, dtype, missing in types
@@ -172,7 +171,7 @@ def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[C
     done = yield from run_code(
         f"I look for {named} in the table.", find_code(frame.name, columns, words)
     )
-    found = list_lines(done.text)
+    found = named_literals(done.text)
     return [(column, value) for column in columns for value in found.get(str(column.name), ())]
 
 
@@ -389,7 +388,7 @@ class _Conversion:
         return ""
 
     def _accept(self, culprit: str, error: CellFailure) -> str:
-        self._second = date_format([culprit]) if culprit else ""
+        self._second = date_format((culprit,)) if culprit else ""
         wrong = [c for c in self._dates if _is_same_style(date_format(c.first), self._second)]
         if wrong:
             # Day and month swapped: the first guess was wrong, there is no second format.

@@ -12,8 +12,8 @@ from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import phrase_of
-from cellwright.demo.query import Filter, Group, Query, UnclearError
-from cellwright.demo.reading import BRACKETS, Word
+from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
+from cellwright.demo.reading import BRACKETS, CAMEL, Word
 
 MONEY = re.compile(
     r"price|cost|fare|bill|tip|salary|amount|revenue|sales|profit|gross|budget|income|charge|fee|wage"
@@ -25,24 +25,39 @@ PEOPLE = frozenset(["person", "people", "人", "员工", "employee", "passenger"
 SEX = re.compile(r"sex|gender|性别", re.I)
 AGE = re.compile(r"(?:^|[^a-z])age(?:$|[^a-z])|年龄", re.I)
 EACH = re.compile(r"unit|each|单价", re.I)
-WHOLE = re.compile(r"total|amount|金额|总价", re.I)
+WHOLE = re.compile(r"total|amount|revenue|sales|金额|总价|销售额", re.I)
 """Names of columns that say what one of a thing costs, and what all of a row do."""
 LASTS = re.compile(r"time|distance|duration|length|delay|时|距离", re.I)
+NAME = re.compile(r"name|title|player|姓名|名称|标题|名字", re.I)
+KIND = re.compile(r"type|kind|species|categor|genre|class|类|种", re.I)
+SIZE = re.compile(r"(?:^|_| )size$|people|persons|人数", re.I)
+QUANTITY = re.compile(r"quantity|\bqty|(?:^|_| )units?(?:$|_sold| sold)|数量|销量|件数", re.I)
+SALES = re.compile(r"order|sale|transaction|purchase|row|record|单|交易|行|记录", re.I)
+ENDS = re.compile(r"(?:^|_| )(?:end|ended|stop|stopped|dropoff|finish|finished)|结束|完成", re.I)
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
-NEW_WORDS = {
+UNITS = {
+    "": "",
+    "people": COUNTED.pattern,
+    "currency": MONEY.pattern,
+    "percent": r"%|(?:^| )(?:percent|percentage|pct)(?: |$)",
     "age": r"age|年龄",
     "degrees": r"temp|温",
     "hours": r"hour|hrs?\b|小时",
     "minutes": r"min|分钟",
     "days": r"day|天",
-    "years": r"year|yrs?\b|\bage|年",
+    "years": r"year|yrs?\b|\bage|年|life|expectancy|寿命",
     "mpg": r"mpg|miles.per.gallon",
     "kwh": r"kwh",
 }
-ONE_VALUE = frozenset(
-    ["==", "in", "year", "month", "day", "month_of_year", "quarter", "day_of_week"]
+"""What names of columns in a unit hold; the names of others hold the unit itself."""
+SCALES = (
+    {"mm": 1, "cm": 10, "m": 1000, "km": 1_000_000},
+    {"g": 1, "kg": 1000},
+    {"minutes": 1, "hours": 60, "days": 1440},
 )
+"""How many of its smallest unit each unit is."""
+ONE_VALUE = frozenset(["==", "in", *DATE_SIGNS])
 """Conditions of which a row can meet only one for the same column."""
 SOFT = frozenset(
     ["fill", "be", "of", "in", "with", "what", "verb", "and", "comma", "among", "total", "ask"]
@@ -90,6 +105,9 @@ class Reading:
         never = {f.column for f in parts["filters"] if f.sign in ("!=", "not in")}
         if len(set(once)) < len(once) or never & set(once):
             raise UnclearError([str(f.value) for f in parts["filters"]], "one_value")
+        means = [f for f in parts["filters"] if isinstance(f.value, Aggregate)]
+        if means and len(parts["filters"]) > 1:
+            raise UnclearError([means[0].value.function], "of_which")
         return Query(task, order=self.order, **parts)
 
     def unused(self, reason: str = "unused") -> UnclearError:
@@ -132,11 +150,18 @@ class Reading:
         self.words = [w for w in self.words if w.kind not in ("group", "sorted")]
         self.by = list(dict.fromkeys(self.by))
 
+    @property
+    def has_quantity(self) -> bool:
+        """Whether a row may be of several things."""
+        return any(QUANTITY.search(str(c.name)) for c in self.frame.of_kind("number"))
+
     # Columns that are meant without their name.
 
     def date_column(self, words: Sequence[Word]) -> Column:
         """The one column of dates."""
         dates = self.frame.of_kind("date")
+        if len(dates) == 2 and ENDS.search(str(dates[1].name)):
+            dates = dates[:1]  # what lasts is dated by its start
         if len(dates) != 1:
             raise UnclearError([w.text for w in words], "no_date", dates)
         return dates[0]
@@ -170,7 +195,7 @@ class Reading:
             found = [
                 c
                 for c in self.frame.of_kind("number")
-                if _contains(phrase_of(BRACKETS.sub(" ", str(c.name))), phrase)
+                if _contains(phrase_of(CAMEL.sub(" ", BRACKETS.sub(" ", str(c.name)))), phrase)
             ]
             if len(found) == 1 and EACH.search(str(found[0].name)):
                 # What one costs; the dearest order is that of the highest total.
@@ -185,8 +210,7 @@ class Reading:
     def name_column(self) -> Column | None:
         """The column by which people know a row."""
         texts = [c for c in self.frame.of_kind("text") if not c.is_identifier]
-        keys = [c for c in texts if re.search(r"name|title|姓名|名称|标题", str(c.name), re.I)]
-        return next(iter([*keys, *(c for c in texts if c.is_key)]), None)
+        return next((c for c in texts if NAME.search(str(c.name))), None)
 
 
 def _cut(column: Column, unit: str) -> Group:
@@ -201,9 +225,29 @@ def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
     return any(tuple(words[i : i + size]) == tuple(part) for i in range(len(words) - size + 1))
 
 
-def _rule(pattern: str) -> Callable[[Rule], tuple[re.Pattern[str], Rule]]:
-    """Make a rule for words of these kinds."""
-    return lambda rule: (re.compile(rf"(?<!\S){pattern}"), rule)
+Rules = list[tuple[re.Pattern[str], Rule]]
+NUMBERS: Rules = []
+DATES: Rules = []
+MEASURES: Rules = []
+FILTERS: Rules = []
+ORDERS: Rules = []
+GROUPS: Rules = []
+EXTREMES: Rules = []
+
+
+def _rule(rules: Rules, *patterns: str) -> Callable[[Rule], Rule]:
+    """Make a rule for words of these kinds, tried after those above it."""
+
+    def add(rule: Rule) -> Rule:
+        rules.extend((re.compile(rf"(?<!\S)(?:{pattern})"), rule) for pattern in patterns)
+        return rule
+
+    return add
+
+
+def _keep(rules: Rules, pattern: str, *kinds: str) -> None:
+    """Of words of these kinds some are kept; the others add nothing to them."""
+    _rule(rules, pattern)(lambda _, words: of_kind(words, *kinds))
 
 
 def _text(words: Sequence[Word]) -> str:
@@ -222,25 +266,78 @@ def of_kind(words: Sequence[Word], *kinds: str) -> list[Word]:
 # Numbers and comparisons.
 
 N = r"(?:num|amount) "
+LINK = r"(?:be |verb |in |with |of )?"
 
 
 def _amount(word: Word) -> tuple[float, str]:
     return word.value if word.kind == "amount" else (word.value, "")
 
 
-@_rule(r"num mag ")
+def _better(sign: str) -> str:
+    return "high" if sign.startswith(">") else "low"
+
+
+@_rule(NUMBERS, r"(?:num|amount) share ")
+def _no_share(_: Reading, words: list[Word]) -> list[Word]:
+    """Percent after a number is a number, not a share that is asked for."""
+    raise UnclearError([_text(words)], "unit")
+
+
+_keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
+_keep(NUMBERS, r"num th |nth th ", "num", "nth")
+_keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
+_keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
+_keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
+
+
+@_rule(NUMBERS, r"whichkind (?:row|col) ")
+def _which_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Which kind of book: the column of kinds."""
+    column = words[1].column
+    if column is None:
+        found = [c for c in reading.frame.of_kind("text") if KIND.search(str(c.name))]
+        column = found[0] if len(found) == 1 else None
+    if column is None or column.is_key or is_entity(words[1]):
+        return None
+    return [*_made("which", words[:1], None), Word("col", words[1].text, None, column)]
+
+
+@_rule(NUMBERS, r"(?:unit )?whichday ")
+def _which_day(_: Reading, words: list[Word]) -> list[Word] | None:
+    if words[0].kind == "unit" and words[0].value != "day":
+        return None
+    return [*_made("which", words, None), *_made("unit", words, "day")]
+
+
+@_rule(NUMBERS, r"money ")
+def _spent(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """What was spent stands in the one column of money."""
+    found = [c for c in reading.frame.of_kind("number") if MONEY.search(str(c.name))]
+    if len(found) != 1 or reading.has_quantity:
+        raise UnclearError([words[0].text], "several" if found else "no_column", found)
+    return [replace(words[0], kind="col", column=found[0])]
+
+
+@_rule(NUMBERS, r"(?:num|many|ask|by|adverb|which|group) clf ")
+def _classifier(_: Reading, words: list[Word]) -> list[Word]:
+    if words[0].kind == "ask":
+        return _made("many", words, None)
+    return words[:1]
+
+
+@_rule(NUMBERS, r"num mag ")
 def _magnitude(_: Reading, words: list[Word]) -> list[Word]:
     return _made("num", words, float(words[0].value) * float(words[1].value))
 
 
-@_rule(r"(?:cmp|concept|be|in|datecmp|between) until num ")
+@_rule(NUMBERS, r"(?:cmp|concept|be|in|datecmp|between) until num ")
 def _negative(_: Reading, words: list[Word]) -> list[Word] | None:
     if words[1].text not in ("-", "–"):
         return None
     return [words[0], *_made("num", words[1:], -float(words[2].value))]
 
 
-@_rule(r"(?:unitword num|num (?:unitword|percent)) ")
+@_rule(NUMBERS, r"(?:unitword num|num (?:unitword|percent)) ")
 def _with_unit(_: Reading, words: list[Word]) -> list[Word] | None:
     number, unit = (words[1], words[0]) if words[1].kind == "num" else (words[0], words[1])
     if words[1].kind == "num" and unit.value != "currency":
@@ -249,7 +346,7 @@ def _with_unit(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("amount", words, (float(number.value), name))
 
 
-@_rule(rf"(?:(?:between|in) )?{N}(?:until |and ){N}(?:between2 )?")
+@_rule(NUMBERS, rf"(?:(?:between|in) )?{N}(?:until |and ){N}(?:between2 )?")
 def _range(_: Reading, words: list[Word]) -> list[Word] | None:
     if of_kind(words, "and") and words[0].kind != "between" and words[-1].kind != "between2":
         return None
@@ -259,67 +356,70 @@ def _range(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("test", words, [("between", (low, high), unit or other)])
 
 
-@_rule(rf"cmp (?:of )?{N}")
+@_rule(NUMBERS, rf"cmp (?:of )?{N}")
 def _compared(_: Reading, words: list[Word]) -> list[Word]:
     number, unit = _amount(words[-1])
     return _made("test", words, [(words[0].value, number, unit)])
 
 
-@_rule(rf"{N}post ")
+@_rule(NUMBERS, rf"{N}post ")
 def _after_number(_: Reading, words: list[Word]) -> list[Word]:
     number, unit = _amount(words[0])
     return _made("test", words, [(words[1].value, number, unit)])
 
 
-@_rule(r"test (?:and |or )test ")
+@_rule(NUMBERS, r"test (?:and |or )test ")
 def _both_tests(_: Reading, words: list[Word]) -> list[Word] | None:
     return None if of_kind(words, "or") else _made("test", words, words[0].value + words[-1].value)
 
 
-@_rule(r"(?:num|many|ask|by|adverb|which|group) clf ")
-def _classifier(_: Reading, words: list[Word]) -> list[Word]:
-    if words[0].kind == "ask":
-        return _made("many", words, None)
-    return words[:1]
+@_rule(NUMBERS, rf"(?:col {LINK})?(?:cmp|concept) (?:of )?fn (?:(?:of |in |for )*col )?")
+def _beyond_average(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """In "above average" the number is the column's own."""
+    (function,), (key,) = of_kind(words, "fn"), of_kind(words, "cmp", "concept")
+    if function.value not in ("mean", "median") or function.text.startswith("on "):
+        return None
+    sign, columns = str(key.value), of_kind(words, "col")
+    if key.kind == "concept":
+        column, sign = reading.concept(key)
+        columns.append(replace(key, kind="col", column=column))
+    if len({word.column for word in columns}) > 1:
+        return None
+    test = (sign, Aggregate(str(function.value)), "")
+    return [*columns[:1], *_made("test", [key], [test])]
 
 
-@_rule(r"num th |nth th ")
-def _ordinal(_: Reading, words: list[Word]) -> list[Word]:
-    return words[:1]
+@_rule(NUMBERS, r"cmp (?=(?:in |with |of |for |among )*(?:not )?val )")
+def _than_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Two parts are compared, as in "more than women do"."""
+    if words[0].value not in ("<", ">"):
+        return None
+    return [*_made("comparison", words, _better(words[0].value)), Word("than", "")]
 
 
-@_rule(r"(?:row|val) who ")
-def _relative(_: Reading, words: list[Word]) -> list[Word]:
-    """The "who" of "people who smoke" is nobody by himself."""
-    return words[:1]
+@_rule(NUMBERS, r"concept (?!num |amount |be num |be amount )")
+def _comparative(reading: Reading, words: list[Word]) -> list[Word]:
+    """Of "heavier" without a number, the column and the comparison."""
+    column, sign = reading.concept(words[0])
+    made = replace(words[0], kind="col", column=column, value=None)
+    return [made, *_made("comparison", words, _better(sign))]
 
 
-@_rule(r"fits (?:verb )*(?:val|missing) ")
-def _weather(_: Reading, words: list[Word]) -> list[Word]:
-    """The "it" of "did it rain" is nothing."""
-    return words[1:]
+@_rule(NUMBERS, r"howmuch ")
+def _how_heavy(reading: Reading, words: list[Word]) -> list[Word]:
+    """The column that "how heavy" asks for."""
+    column, _ = reading.concept(replace(words[0], value=f"{words[0].value} high"))
+    return [replace(words[0], kind="col", column=column, value=None)]
 
 
-@_rule(r"(?:num|amount) share ")
-def _no_share(_: Reading, words: list[Word]) -> list[Word]:
-    """Percent after a number is a number, not a share that is asked for."""
-    raise UnclearError([_text(words)], "unit")
-
-
-NUMBERS = [
-    _no_share,
-    _ordinal,
-    _relative,
-    _classifier,
-    _weather,
-    _magnitude,
-    _negative,
-    _with_unit,
-    _range,
-    _compared,
-    _after_number,
-    _both_tests,
-]
+@_rule(NUMBERS, r"row of num ")
+def _party_of(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """A party of four is one whose size is four."""
+    sizes = [c for c in reading.frame.of_kind("number") if SIZE.search(str(c.name))]
+    if len(sizes) != 1:
+        return None
+    made = Filter(sizes[0], "==", words[-1].value, words[-1].start)
+    return [words[0], *_made("filter", words[-1:], [made])]
 
 
 # Dates.
@@ -333,7 +433,7 @@ def _when(words: Sequence[Word], sign: str, value: Any) -> list[Word]:
     return _made("date", words, (sign, value))
 
 
-@_rule(r"date ")
+@_rule(DATES, r"date ")
 def _iso_date(_: Reading, words: list[Word]) -> list[Word] | None:
     text = words[0].value
     if not isinstance(text, str):
@@ -341,7 +441,7 @@ def _iso_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "day" if len(text) > 7 else "month", text)
 
 
-@_rule(r"(?:month num (?:comma )?num|num (?:of )?month (?:comma )?num) ")
+@_rule(DATES, r"(?:month num (?:comma )?num|num (?:of )?month (?:comma )?num) ")
 def _day_date(_: Reading, words: list[Word]) -> list[Word] | None:
     month = of_kind(words, "month")[0]
     day, year = (int(word.value) for word in of_kind(words, "num"))
@@ -350,7 +450,7 @@ def _day_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "day", f"{year:04}-{int(month.value):02}-{day:02}")
 
 
-@_rule(r"num unit num unit (?:num unit )?")
+@_rule(DATES, r"num unit num unit (?:num unit )?")
 def _han_date(_: Reading, words: list[Word]) -> list[Word] | None:
     if [w.value for w in of_kind(words, "unit")] != ["year", "month", "day"][: len(words) // 2]:
         return None
@@ -359,7 +459,7 @@ def _han_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "day" if len(rest) > 1 else "month", text)
 
 
-@_rule(r"(?:num unit (?:month|quarter)|(?:month|quarter) (?:of |in |comma )?num) ")
+@_rule(DATES, r"(?:num unit (?:month|quarter)|(?:month|quarter) (?:of |in |comma )?num) ")
 def _month_date(_: Reading, words: list[Word]) -> list[Word] | None:
     year, part = of_kind(words, "num")[0], of_kind(words, "month", "quarter")[0]
     if not _is_year(year) or any(w.value != "year" for w in of_kind(words, "unit")):
@@ -369,7 +469,7 @@ def _month_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "quarter", f"{int(year.value)}Q{part.value}")
 
 
-@_rule(r"num unit(?:word)? ")
+@_rule(DATES, r"num unit(?:word)? ")
 def _han_year(_: Reading, words: list[Word]) -> list[Word] | None:
     han = words[1].text
     if han == "年" and _is_year(words[0]):
@@ -379,23 +479,14 @@ def _han_year(_: Reading, words: list[Word]) -> list[Word] | None:
     return None
 
 
-@_rule(r"month ")
-def _month(_: Reading, words: list[Word]) -> list[Word]:
-    return _when(words, "month_of_year", int(words[0].value))
-
-
-@_rule(r"quarter ")
-def _quarter(_: Reading, words: list[Word]) -> list[Word]:
-    return _when(words, "quarter_of_year", int(words[0].value))
-
-
-@_rule(r"dow ")
-def _weekday(_: Reading, words: list[Word]) -> list[Word]:
+@_rule(DATES, r"(?:month|quarter|dow) ")
+def _part_of_year(_: Reading, words: list[Word]) -> list[Word]:
+    sign = {"month": "month_of_year", "quarter": "quarter_of_year", "dow": "day_of_week"}
     value = words[0].value
-    return _when(words, "day_of_week", "weekend" if value == "weekend" else int(value))
+    return _when(words, sign[words[0].kind], value if value == "weekend" else int(value))
 
 
-@_rule(r"(?:in |datecmp |unit )num (?!unit |top |row |col |clf |extc |test |percent |mag )")
+@_rule(DATES, r"(?:in |datecmp |unit )num (?!unit |top |row |col |clf |extc |test |percent |mag )")
 def _english_year(_: Reading, words: list[Word]) -> list[Word] | None:
     if not _is_year(words[1]) or (words[0].kind == "unit" and words[0].value != "year"):
         return None
@@ -403,14 +494,14 @@ def _english_year(_: Reading, words: list[Word]) -> list[Word] | None:
     return year if words[0].kind == "unit" else [words[0], *year]
 
 
-@_rule(r"num datecmp ")
+@_rule(DATES, r"num datecmp ")
 def _year_after(_: Reading, words: list[Word]) -> list[Word] | None:
     return (
         [*_when(words[:1], "year", int(words[0].value)), words[1]] if _is_year(words[0]) else None
     )
 
 
-@_rule(r"(?:between |in )?(?:date|num) (?:and |until )(?:date|num) (?:between2 )?")
+@_rule(DATES, r"(?:between |in )?(?:date|num) (?:and |until )(?:date|num) (?:between2 )?")
 def _date_range(_: Reading, words: list[Word]) -> list[Word] | None:
     ends = [
         _when([w], "year", int(w.value))[0] if _is_year(w) else w
@@ -426,7 +517,22 @@ def _date_range(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("datetest", words, [(f"{sign} >=", low), (f"{sign} <=", high)])
 
 
-@_rule(r"(?:datecmp date|date datecmp) ")
+@_rule(
+    DATES,
+    r"(?<!cmp )(?<!be )(?<!top )(?<!with )(?<!col )(?<!nth )(?<!ext )(?<!unitword )(?<!measure )"
+    r"(?<!num )(?<!head )(?<!tail )(?<!row )num (?!unit |top |clf |extc |test |percent |mag |num "
+    r"|and |or |comma |until |row |th )",
+)
+def _bare_year(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The 2007 of "the 2007 population" or "2002 only", where it is a year of the table."""
+    column = reading.year_column()
+    is_there = column is None or not column.is_whole or words[0].value in column.counts
+    if not _is_year(words[0]) or not is_there or not (column or reading.frame.of_kind("date")):
+        return None
+    return _when(words, "year", int(words[0].value))
+
+
+@_rule(DATES, r"(?:datecmp date|date datecmp) ")
 def _date_compared(_: Reading, words: list[Word]) -> list[Word] | None:
     sign, value = of_kind(words, "date")[0].value
     if sign in ("day_of_week", "quarter_of_year"):
@@ -434,14 +540,10 @@ def _date_compared(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("datetest", words, [(f"{sign} {of_kind(words, 'datecmp')[0].value}", value)])
 
 
-@_rule(r"(?:in )?date ")
+@_rule(DATES, r"(?:in )?date ")
 def _in_date(_: Reading, words: list[Word]) -> list[Word]:
     sign, value = words[-1].value
     return _made("datetest", words, [(sign, value)])
-
-
-DATES = [_iso_date, _day_date, _han_date, _month_date, _han_year, _month, _quarter, _weekday]
-DATES += [_english_year, _year_after, _date_range, _date_compared, _in_date]
 
 
 # Filters.
@@ -450,124 +552,168 @@ DATES += [_english_year, _year_after, _date_range, _date_compared, _in_date]
 def _fits(column: Column, unit: str) -> bool:
     """Whether numbers of a column are in a unit, as far as its name tells."""
     name = str(column.name)
-    parts = {part.lower() for part in re.findall(r"[A-Za-z]+|[$€£¥%]", name)}
-    if unit in ("", "people"):
-        return not unit or bool(COUNTED.search(name))
-    if unit == "currency":
-        return bool(MONEY.search(name))
-    if unit == "percent":
-        return bool(parts & {"%", "percent", "percentage", "pct"})
     if unit == "points":
-        return bool(POINTS.search(name))
-    if unit in NEW_WORDS:
-        return bool(re.search(NEW_WORDS[unit], name.replace("_", " "), re.I))
-    return unit in parts
+        return not (LASTS.search(name) or MONEY.search(name)) or bool(POINTS.search(name))
+    parts = {part.lower() for part in re.findall(r"[A-Za-z]+", name)}
+    return unit in parts or bool(re.search(UNITS.get(unit, "$^"), name.replace("_", " "), re.I))
+
+
+def _in_unit_of(column: Column, value: Any, unit: str) -> Any:
+    """A number in the unit of a column; None where the column's is unknown."""
+    if isinstance(value, Aggregate) or _fits(column, unit):
+        return value
+    scale: dict[str, int] = next((s for s in SCALES if unit in s), {})
+    own = [other for other in scale if other != unit and _fits(column, other)]
+    if len(own) != 1:
+        return None
+    if isinstance(value, tuple):
+        return tuple(_in_unit_of(column, each, unit) for each in value)
+    return round(value * scale[unit] / scale[own[0]], 9)
 
 
 def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list[Word] | None:
     """Comparisons of a column as filters."""
-    if column.reads_as != "number" or any(w.column == column and _is_entity(w) for w in words):
+    if column.reads_as != "number" or any(w.column == column and is_entity(w) for w in words):
         return None
-    for _, _, unit in tests:
-        if not _fits(column, unit):
-            raise UnclearError([_text(words)], "unit", [column])
-    place = words[0].start
-    made = [Filter(column, sign, value, place) for sign, value, _ in tests]
+    made = [
+        Filter(column, sign, _in_unit_of(column, value, unit), words[0].start)
+        for sign, value, unit in tests
+    ]
+    if any(each.value is None for each in made):
+        raise UnclearError([_text(words)], "unit", [column])
     return _made("filter", words, made)
 
 
-def _is_entity(word: Word) -> bool:
+def is_entity(word: Word) -> bool:
     """Whether a word is a part of an identifier's name: "runner" of ``runner_id``."""
     return (
         word.kind == "col" and word.penalty >= 1 and bool(word.column and word.column.is_identifier)
     )
 
 
-LINK = r"(?:be |verb |in |with |of )?"
+def _values_of(word: Word) -> tuple[Any, ...]:
+    return word.value if word.kind == "vals" else (word.value,)
 
 
-@_rule(rf"col {LINK}test (?!col )")
+@_rule(FILTERS, r"weakval col |col (?:be |in |verb )*weakval ")
+def _weak_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    value, column = of_kind(words, "weakval")[0], of_kind(words, "col")[0]
+    return (
+        [replace(value, kind="val", text=_text(words))] if value.column == column.column else None
+    )
+
+
+@_rule(FILTERS, r"col (?:(?:be |verb |in |of )?test |with test (?!row ))(?!col )")
 def _column_test(_: Reading, words: list[Word]) -> list[Word] | None:
     assert words[0].column is not None
     return _tested(words[0].column, words[-1].value, words)
 
 
-@_rule(r"(?<!col )(?<!col be )(?<!col verb )(?<!col in )test (?:of |in )?col ")
+@_rule(FILTERS, r"(?<!col )(?<!col be )(?<!col verb )(?<!col in )test (?:of |in )?col ")
 def _test_column(_: Reading, words: list[Word]) -> list[Word] | None:
     assert words[-1].column is not None
+    if "row" in words[-1].also and not words[0].value[0][2]:
+        return None  # "more than 70 bills" are rows, not an amount
     return _tested(words[-1].column, words[0].value, words)
 
 
-@_rule(rf"concept {N}")
+@_rule(FILTERS, rf"concept {N}")
 def _concept_test(reading: Reading, words: list[Word]) -> list[Word] | None:
     column, sign = reading.concept(words[0])
     number, unit = _amount(words[1])
     return _tested(column, [(sign, number, unit)], words)
 
 
-@_rule(rf"col (?:be |of |cmp ){N}|col num (?!row |top |clf )")
-def _column_number(_: Reading, words: list[Word]) -> list[Word] | None:
-    number, unit = _amount(words[-1])
-    assert words[0].column is not None
-    if words[0].column.reads_as == "date":
+@_rule(FILTERS, rf"measure {LINK}test |test (?:of |in )?measure |test row ")
+def _having(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """What groups must have: so many rows, or such a mean."""
+    (test, *more) = of_kind(words, "test")[0].value
+    measures = of_kind(words, "measure")
+    functions, columns = measures[0].value if measures else ((), ())
+    if not measures and reading.has_quantity and not SALES.search(words[-1].text):
+        return None  # more than 3 items, or 3 rows of items?
+    if more or not isinstance(test[1], float) or len(functions) > 1 or len(columns) > 1:
         return None
-    return _tested(words[0].column, [("==", number, unit)], words)
-
-
-@_rule(r"(?:(?:with|and|of|be|verb|or|many|in) num col|num col row) ")
-def _number_column(_: Reading, words: list[Word]) -> list[Word] | None:
-    number, column = of_kind(words, "num")[0], of_kind(words, "col")[0]
-    assert column.column is not None
-    if number.value != int(number.value) or _is_year(number):
+    value = _in_unit_of(columns[0], test[1], test[2]) if columns else test[1]
+    if value is None or (test[2] and not columns):
         return None
-    made = _tested(column.column, [("==", number.value, "")], [number, column])
-    kept = [w for w in words if w.kind in ("many", "row", "or", "and", "with", "be")]
-    if made is None or of_kind(words, "or"):
+    name = Column(columns[0].name if columns else "count", "float64")
+    return _made("having", words, (functions, columns, Filter(name, test[0], value)))
+
+
+@_rule(FILTERS, r"(?:val|vals join) clf ")
+def _kind_of_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    return words[:-1] if words[-1].text in ("类", "种", "款") else None
+
+
+@_rule(FILTERS, r"(?:val|vals join) col ")
+def _value_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    return words[:-1] if words[-1].column == words[0].column else None
+
+
+@_rule(FILTERS, r"val (?:and |or |versus |than )(?:in |with )*not val ")
+def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Smokers and non-smokers: both values of a flag."""
+    column = words[0].column
+    if column is None or column != words[-1].column or words[0].value != words[-1].value:
         return None
-    first = [w for w in kept if w.start < number.start]
-    return [*first, *made, *(w for w in kept if w not in first)]
-
-
-@_rule(r"(?:filter|row|be) test ")
-def _person_test(reading: Reading, words: list[Word]) -> list[Word] | None:
-    """Of people "over 40" is an age."""
-    of_people = words[0].kind == "row" and words[0].value in PEOPLE
-    if words[0].kind == "filter":
-        of_people = bool(SEX.search(str(words[0].value[0].column.name)))
-    ages = [c for c in reading.frame.of_kind("number") if AGE.search(str(c.name))]
-    if not of_people or len(ages) != 1 or words[1].value[0][2]:
+    if not column.flags:
         return None
-    made = _tested(ages[0], words[1].value, words[1:])
-    return None if made is None else [words[0], *made]
+    return [
+        replace(words[0], kind="vals", value=column.flags, text=_text(words)),
+        Word("join", "", "and"),
+    ]
 
 
-@_rule(r"(?:be )?amount (?!col |test )")
-def _loose_amount(reading: Reading, words: list[Word]) -> list[Word] | None:
-    number, unit = words[-1].value
-    found = [c for c in reading.frame.of_kind("number") if _fits(c, unit)]
-    return (
-        _tested(found[0], [("==", number, unit)], words)
-        if unit == "age" and len(found) == 1
-        else None
-    )
+@_rule(
+    FILTERS,
+    r"(?:val|vals join) (?:(?:and|or|comma|than|versus)(?: in| be| with)* )+(?:col )?val ",
+)
+def _value_list(_: Reading, words: list[Word]) -> list[Word] | None:
+    first, second = words[0], words[-1]
+    if any(w.column != first.column for w in [second, *of_kind(words, "col")]):
+        return None
+    values = tuple(dict.fromkeys([*_values_of(first), *_values_of(second)]))
+    join = [w.kind for w in words if w.kind in ("or", "than", "versus")]
+    join += [*(str(w.value) for w in of_kind(words, "join")), "and"]
+    made = replace(first, kind="vals", value=values, text=_text(words))
+    return [made, Word("join", "", join[0])]
 
 
-@_rule(r"test ")
-def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
-    """A comparison whose unit tells the column."""
-    unit = words[0].value[0][2]
-    years = words[0].value
-    if not unit and years[0][0] == "between" and all(1500 <= v <= 2200 for v in years[0][1]):
-        low, high = map(int, years[0][1])
-        return _made("datetest", words, [("year >=", low), ("year <=", high)])
-    found = [c for c in reading.frame.of_kind("number") if unit and _fits(c, unit)]
-    if len(found) != 1:
-        reason = "two_columns" if found else "unit" if unit else "no_column"
-        raise UnclearError([words[0].text], reason, found)
-    return _tested(found[0], words[0].value, words)
+@_rule(FILTERS, r"col (?:be |verb |in )*(?:not )?(?:val|vals join) ")
+def _column_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    value = of_kind(words, "val", "vals")[0]
+    if words[0].column != value.column:
+        return None
+    return [w for w in words[1:] if w.kind in ("not", "val", "vals", "join")]
 
 
-@_rule(r"(?:col (?:be |verb |in )?)?datetest ")
+_rule(FILTERS, r"(?:val|vals join) col ")(_value_column)
+
+
+@_rule(FILTERS, r"not (?:in |with |verb |be )*(?:val|vals join) (?:notend )?")
+def _not_value(_: Reading, words: list[Word]) -> list[Word]:
+    value = of_kind(words, "val", "vals")[0]
+    assert value.column is not None
+    values = _values_of(value)
+    made = Filter(value.column, "not in", values, value.start)
+    if len(values) == 1:
+        made = Filter(value.column, "!=", values[0], value.start)
+    return _made("filter", words, [made])
+
+
+@_rule(FILTERS, r"(?:val|vals join) ")
+def _value(_: Reading, words: list[Word]) -> list[Word]:
+    value = words[0]
+    assert value.column is not None
+    if value.kind == "val":
+        made = Filter(value.column, "==", value.value, value.start)
+    else:
+        made = Filter(value.column, "in", value.value, value.start, str(words[1].value))
+    return _made("filter", words, [made])
+
+
+@_rule(FILTERS, r"(?:col (?:be |verb |in )?)?datetest ")
 def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     column = words[0].column if words[0].kind == "col" else None
     kept = []
@@ -592,79 +738,95 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     return [*kept, *_made("filter", words, made)]
 
 
-@_rule(r"val (?:(?:and|or|comma|than|versus)(?: in| be| with)* )+(?:col )?val ")
-def _value_list(_: Reading, words: list[Word]) -> list[Word] | None:
-    first, second = words[0], words[-1]
-    if first.column != second.column or any(
-        w.column != first.column for w in of_kind(words, "col")
-    ):
+@_rule(FILTERS, rf"col (?:be |of |cmp ){N}|col num (?!row |top |clf )")
+def _column_number(_: Reading, words: list[Word]) -> list[Word] | None:
+    number, unit = _amount(words[-1])
+    assert words[0].column is not None
+    if words[0].column.reads_as == "date":
         return None
-    values = tuple(dict.fromkeys([*_values_of(first), *_values_of(second)]))
-    join = [w.kind for w in words if w.kind in ("or", "than", "versus")] or ["and"]
-    return [replace(first, value=values, text=_text(words), kind="vals"), *_joins(join)]
+    return _tested(words[0].column, [("==", number, unit)], words)
 
 
-def _joins(kinds: Sequence[str]) -> list[Word]:
-    return [Word("join", "", kinds[0])]
-
-
-def _values_of(word: Word) -> tuple[Any, ...]:
-    return word.value if word.kind == "vals" else (word.value,)
-
-
-@_rule(r"vals join (?:(?:and|or|comma|than)(?: in| be)* )+val ")
-def _longer_list(reading: Reading, words: list[Word]) -> list[Word] | None:
-    if words[0].column != words[-1].column:
+@_rule(FILTERS, r"(?:(?:with|and|of|be|verb|or|many|in) num col|num col row) ")
+def _number_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    number, column = of_kind(words, "num")[0], of_kind(words, "col")[0]
+    assert column.column is not None
+    if number.value != int(number.value) or _is_year(number):
         return None
-    values = tuple(dict.fromkeys([*_values_of(words[0]), *_values_of(words[-1])]))
-    join = [w.kind for w in words if w.kind in ("or", "than")] or [words[1].value]
-    return [replace(words[0], value=values, text=_text(words)), *_joins(join)]
-
-
-@_rule(r"col (?:be |verb |in )*(?:not )?(?:val|vals join) ")
-def _column_value(_: Reading, words: list[Word]) -> list[Word] | None:
-    value = of_kind(words, "val", "vals")[0]
-    if words[0].column != value.column:
+    made = _tested(column.column, [("==", number.value, "")], [number, column])
+    kept = [w for w in words if w.kind in ("many", "row", "or", "and", "with", "be")]
+    if made is None or of_kind(words, "or"):
         return None
-    return [w for w in words[1:] if w.kind in ("not", "val", "vals", "join")]
+    first = [w for w in kept if w.start < number.start]
+    return [*first, *made, *(w for w in kept if w not in first)]
 
 
-@_rule(r"weakval col |col (?:be |in |verb )*weakval ")
-def _weak_value(_: Reading, words: list[Word]) -> list[Word] | None:
-    value, column = of_kind(words, "weakval")[0], of_kind(words, "col")[0]
+@_rule(FILTERS, r"(?:filter (?:be )?|row (?:be )?|be )test ")
+def _person_test(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Of people "over 40" is an age."""
+    has_sex = any(SEX.search(str(c.name)) for c in reading.frame.columns)
+    of_people = words[0].kind == "row" and (
+        words[0].value in PEOPLE or (has_sex and words[0].value)
+    )
+    if words[0].kind == "filter":
+        of_people = bool(SEX.search(str(words[0].value[0].column.name)))
+    ages = [c for c in reading.frame.of_kind("number") if AGE.search(str(c.name))]
+    if not of_people or len(ages) != 1 or words[-1].value[0][2]:
+        return None
+    made = _tested(ages[0], words[-1].value, words[-1:])
+    return None if made is None else [words[0], *made]
+
+
+@_rule(FILTERS, r"(?:be )?amount (?!col |test )")
+def _loose_amount(reading: Reading, words: list[Word]) -> list[Word] | None:
+    number, unit = words[-1].value
+    found = [c for c in reading.frame.of_kind("number") if _fits(c, unit)]
     return (
-        [replace(value, kind="val", text=_text(words))] if value.column == column.column else None
+        _tested(found[0], [("==", number, unit)], words)
+        if unit == "age" and len(found) == 1
+        else None
     )
 
 
-@_rule(r"(?:val|vals join) col ")
-def _value_column(_: Reading, words: list[Word]) -> list[Word] | None:
-    return words[:-1] if words[-1].column == words[0].column else None
+@_rule(FILTERS, r"test ")
+def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """A comparison whose unit tells the column."""
+    unit = words[0].value[0][2]
+    years = words[0].value
+    if not unit and years[0][0] == "between" and all(1500 <= v <= 2200 for v in years[0][1]):
+        low, high = map(int, years[0][1])
+        return _made("datetest", words, [("year >=", low), ("year <=", high)])
+    found = [c for c in reading.frame.of_kind("number") if unit and _fits(c, unit)]
+    if len(found) != 1:
+        reason = "two_columns" if found else "unit" if unit else "no_column"
+        raise UnclearError([words[0].text], reason, found)
+    return _tested(found[0], words[0].value, words)
 
 
-@_rule(r"not (?:in |with |verb |be )*(?:val|vals join) (?:notend )?")
-def _not_value(_: Reading, words: list[Word]) -> list[Word]:
-    value = of_kind(words, "val", "vals")[0]
-    assert value.column is not None
-    values = _values_of(value)
-    made = Filter(value.column, "not in", values, value.start)
-    if len(values) == 1:
-        made = Filter(value.column, "!=", values[0], value.start)
-    return _made("filter", words, [made])
+_rule(FILTERS, r"(?:col (?:be |verb |in )?)?datetest ")(_date_filter)
 
 
-@_rule(r"(?:val|vals join) ")
-def _value(_: Reading, words: list[Word]) -> list[Word]:
-    value = words[0]
-    assert value.column is not None
-    if value.kind == "val":
-        made = Filter(value.column, "==", value.value, value.start)
-    else:
-        made = Filter(value.column, "in", value.value, value.start, str(words[1].value))
-    return _made("filter", words, [made])
+@_rule(FILTERS, r"filter (?:verb )*col ")
+def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The column of a condition may be said after it, too."""
+    return words[:1] if words[0].value[0].column == words[-1].column else None
 
 
-@_rule(r"(?:with )?(?:no|not) (?:with )?col (?:given |verb )?")
+@_rule(
+    FILTERS,
+    r"col (?:with )?(?:many )?(?:row )?(?:be |verb |with )*(?:not )?missing "
+    r"|missing (?:in |of |for |with )*col ",
+)
+def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
+    column, many = of_kind(words, "col")[0].column, of_kind(words, "many")
+    assert column is not None
+    if of_kind(words, "not"):
+        made = Filter(column, "present", None, words[0].start)
+        return [*many, *_made("filter", words, [made])]
+    return [*many, *_made("missingcol", words, [column], column)]
+
+
+@_rule(FILTERS, r"(?:with )?(?:no|not) (?:with )?col (?:given |verb )?")
 def _without(_: Reading, words: list[Word]) -> list[Word] | None:
     """Without a value: missing, or zero where nothing is missing."""
     column = of_kind(words, "col")[0].column
@@ -676,65 +838,10 @@ def _without(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("filter", words, [Filter(column, "==", 0, words[0].start)])
 
 
-@_rule(r"col (?:row )?(?:be |verb |with )*(?:not )?missing |missing (?:in |of |for |with )*col ")
-def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
-    column = of_kind(words, "col")[0].column
-    assert column is not None
-    if of_kind(words, "not"):
-        return _made("filter", words, [Filter(column, "present", None, words[0].start)])
-    return _made("missingcol", words, [column], column)
-
-
-@_rule(r"missingcol (?:(?:and|or|comma) )+(?:col|missingcol) ")
+@_rule(FILTERS, r"missingcol (?:(?:and|or|comma) )+(?:col|missingcol) ")
 def _missing_columns(_: Reading, words: list[Word]) -> list[Word]:
     assert words[-1].column is not None
     return _made("missingcol", words, [*words[0].value, words[-1].column], words[0].column)
-
-
-@_rule(r"(?:val|vals join) clf ")
-def _kind_of_value(_: Reading, words: list[Word]) -> list[Word] | None:
-    return words[:-1] if words[-1].text in ("类", "种", "款") else None
-
-
-@_rule(r"val (?:and |or |versus |than )(?:in |with )*not val ")
-def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
-    """Smokers and non-smokers: both values of a flag."""
-    column = words[0].column
-    if column is None or column != words[-1].column or words[0].value != words[-1].value:
-        return None
-    if not column.flags:
-        return None
-    return [replace(words[0], kind="vals", value=column.flags, text=_text(words)), *_joins(["and"])]
-
-
-@_rule(r"filter (?:verb )*col ")
-def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
-    """The column of a condition may be said after it, too."""
-    return words[:1] if words[0].value[0].column == words[-1].column else None
-
-
-FILTERS = [
-    _weak_value,
-    _column_test,
-    _test_column,
-    _concept_test,
-    _kind_of_value,
-    _value_column,
-    _yes_and_no,
-]
-FILTERS += [
-    _value_list,
-    _longer_list,
-    _column_value,
-    _value_column,
-    _not_value,
-    _value,
-    _date_filter,
-    _column_number,
-    _number_column,
-]
-FILTERS += [_person_test, _loose_amount, _loose_test, _date_filter, _same_column]
-FILTERS += [_missing_column, _without, _missing_columns]
 
 
 # Measures, groups and extremes.
@@ -744,34 +851,27 @@ COLS = r"col (?:(?:and |comma |versus )+col )*"
 
 def _measured(words: Sequence[Word], functions: Sequence[str]) -> list[Word] | None:
     columns = [word.column for word in of_kind(words, "col") if word.column is not None]
-    numbers = all(c.reads_as == "number" for c in columns) and not any(map(_is_entity, words))
+    numbers = all(c.reads_as == "number" for c in columns) and not any(map(is_entity, words))
     if not numbers and set(functions) - {"nunique"}:
         return None
     return _made("measure", words, (tuple(functions), tuple(columns)), columns[0])
 
 
-@_rule(rf"fn (?:(?:and |comma )+fn )*(?:of |in |for )*{COLS}")
-def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _measured(words, [str(word.value) for word in of_kind(words, "fn")])
+@_rule(MEASURES, r"count (?:of )?col ")
+def _number_of(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The number of cylinders is what a column of cylinders holds."""
+    column = words[-1].column
+    assert column is not None
+    is_amount = column.reads_as == "number" and not column.is_identifier
+    return words[-1:] if is_amount and words[0].text == "number of" else None
 
 
-@_rule(rf"{COLS}(?:of )?fn (?:(?:and |comma )+fn )*(?!count |row )")
-def _of_function(_: Reading, words: list[Word]) -> list[Word] | None:
-    functions = [str(word.value) for word in of_kind(words, "fn")]
-    return None if "nunique" in functions else _measured(words, functions)
-
-
-@_rule(r"(?:num (?:(?:and |comma )+num )*quantile|quartile) (?:of |in |for )*" + COLS)
-def _quantile_of(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _quantile(words)
-
-
-@_rule(rf"{COLS}(?:num quantile|quartile) ")
-def _of_quantile(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _quantile(words)
-
-
-def _quantile(words: Sequence[Word]) -> list[Word] | None:
+@_rule(
+    MEASURES,
+    r"(?:num (?:(?:and |comma )+num )*quantile|quartile) (?:of |in |for )*" + COLS,
+    rf"{COLS}(?:num quantile|quartile) ",
+)
+def _quantile(_: Reading, words: list[Word]) -> list[Word] | None:
     quartile = [float(word.value) for word in of_kind(words, "quartile")]
     shares = quartile or [word.value / 100 for word in of_kind(words, "num")]
     if not all(0 < share < 1 for share in shares):
@@ -779,22 +879,25 @@ def _quantile(words: Sequence[Word]) -> list[Word] | None:
     return _measured(words, [f"quantile({share:g})" for share in shares])
 
 
-MEASURES = [_quantile_of, _of_quantile, _function_of, _of_function]
+@_rule(
+    MEASURES,
+    rf"fn (?:(?:and |comma )+fn )*(?:of |in |for )*{COLS}",
+    rf"(?<!by ){COLS}(?:of )?fn (?:(?:and |comma )+fn )*(?!count |row )",
+)
+def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
+    functions = [str(word.value) for word in of_kind(words, "fn")]
+    is_behind = words[0].kind == "col" and "nunique" in functions
+    return None if is_behind else _measured(words, functions)
 
 
-@_rule(r"nth (?:ext|most|super) ")
-def _nth(_: Reading, words: list[Word]) -> list[Word]:
-    return _made(words[1].kind, words, f"{words[1].value} nth {words[0].value}")
-
-
-@_rule(r"(?:sorted|sort) (?:row )?(?:by |in )*(?:col|measure|count) (?:sorted )?")
+@_rule(ORDERS, r"(?:sorted|sort) (?:row )?(?:by |in )*(?:col|measure|count) (?:sorted )?")
 def _sorted_by(_: Reading, words: list[Word]) -> list[Word]:
     order = of_kind(words, "sorted") or of_kind(words, "sort")
     key = of_kind(words, "col", "measure", "count")[0]
     return [*of_kind(words, "row"), *_made("sortby", words, str(order[-1].value), key.column), key]
 
 
-@_rule(r"by (?:col|measure|count row|count) (?:byend )?(?:sort |sorted )")
+@_rule(ORDERS, r"by (?:col|measure|count row|count) (?:byend )?(?:sort |sorted )")
 def _by_sorted(_: Reading, words: list[Word]) -> list[Word] | None:
     key = of_kind(words, "col", "measure", "count")[0]
     if key.kind == "col" and key.column is not None and key.column.reads_as == "text":
@@ -802,28 +905,12 @@ def _by_sorted(_: Reading, words: list[Word]) -> list[Word] | None:
     return [*_made("sortby", words, str(words[-1].value), key.column), key]
 
 
-@_rule(r"what (?:unit|col) ")
+@_rule(ORDERS, r"what (?:unit|col) ")
 def _what(_: Reading, words: list[Word]) -> list[Word]:
     return [*_made("which", words[:1], None), words[1]]
 
 
-ORDERS = [_sorted_by, _by_sorted, _what]
-
 KEY = r"(?:unit (?:(?:of|in) )*col|col|unit) "
-
-
-@_rule(
-    r"top (?:.* )?(?:row|col|unit) (?:in )*by (?:ext )?(?:measure|col|count row|count|most row) "
-)
-def _top_by(_: Reading, words: list[Word]) -> list[Word]:
-    place = max(index for index, word in enumerate(words) if word.kind == "by")
-    kept = [w for w in words[place + 1 :] if w.kind != "ext"]
-    return [*words[:place], *_made("bymeasure", kept, kept[0])]
-
-
-@_rule(r"by " + KEY + r"(?:(?:and |comma |by |then )+" + KEY + r")*(?:byend )?")
-def _grouped(reading: Reading, words: list[Word]) -> list[Word] | None:
-    return _groups(reading, of_kind(words, "col", "unit"), words)
 
 
 def _groups(reading: Reading, keys: Sequence[Word], words: Sequence[Word]) -> list[Word]:
@@ -837,7 +924,32 @@ def _groups(reading: Reading, keys: Sequence[Word], words: Sequence[Word]) -> li
     return _made("group", words, made)
 
 
-@_rule(r"(?:adverb|time) (?:(?:of |in )*col )?")
+@_rule(GROUPS, r"(?:super|ext) (?:row|col|unit) (?:in )*by (?:measure|col) ")
+def _best_by(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The largest countries by population are the top by it."""
+    keys = [w.column is not None and w.column.reads_as == "number" for w in (words[1], words[-1])]
+    if keys != [False, True]:
+        return None
+    way = str(words[0].value).rpartition(" ")[2]
+    return [replace(words[0], kind="top", value=way), *words[1:]]
+
+
+@_rule(
+    GROUPS,
+    r"top (?:.* )?(?:row|col|unit) (?:in )*by (?:ext )?(?:measure|col|count row|count|most row) ",
+)
+def _top_by(_: Reading, words: list[Word]) -> list[Word]:
+    place = max(index for index, word in enumerate(words) if word.kind == "by")
+    kept = [w for w in words[place + 1 :] if w.kind != "ext"]
+    return [*words[:place], *_made("bymeasure", kept, kept[0])]
+
+
+@_rule(GROUPS, r"by " + KEY + r"(?:(?:and |comma |by |then )+" + KEY + r")*(?:byend )?")
+def _grouped(reading: Reading, words: list[Word]) -> list[Word] | None:
+    return _groups(reading, of_kind(words, "col", "unit"), words)
+
+
+@_rule(GROUPS, r"(?:adverb|time) (?:(?:of |in )*col )?")
 def _adverb(reading: Reading, words: list[Word]) -> list[Word] | None:
     column = words[-1].column
     if words[0].kind == "adverb" and column is not None and column.reads_as == "date":
@@ -847,7 +959,7 @@ def _adverb(reading: Reading, words: list[Word]) -> list[Word] | None:
     return [*_made("group", words[:1], [group]), *words[1:]]
 
 
-@_rule(r"cmp (?:col|unit) ")
+@_rule(GROUPS, r"cmp (?:col|unit) ")
 def _over(reading: Reading, words: list[Word]) -> list[Word] | None:
     column = words[1].column
     if words[0].text != "over" or (
@@ -857,18 +969,15 @@ def _over(reading: Reading, words: list[Word]) -> list[Word] | None:
     return _groups(reading, words[1:], words)
 
 
-@_rule(r"(?:(?:col|unit) )+byend ")
+@_rule(GROUPS, r"(?:(?:col|unit) )+byend ")
 def _by_end(reading: Reading, words: list[Word]) -> list[Word] | None:
     return _groups(reading, words[:-1], words)
 
 
-@_rule(r"group (?:(?:and|comma) )*by (?:clf )?" + KEY)
+@_rule(GROUPS, r"group (?:(?:and|comma) )*by (?:clf )?" + KEY)
 def _more_groups(reading: Reading, words: list[Word]) -> list[Word] | None:
     (more,) = _groups(reading, words[-1:], words)
     return _made("group", words, [*words[0].value, *more.value])
-
-
-GROUPS = [_top_by, _grouped, _adverb, _over, _by_end, _more_groups]
 
 
 @dataclass(frozen=True)
@@ -881,6 +990,8 @@ class Extreme:
     nth: int = 0
     is_row: bool = False
     """The word is about a row, as "oldest" is."""
+    is_most: bool = False
+    """The most or the fewest of something, whose sum may be meant."""
 
 
 def _extreme(words: Sequence[Word], key: Word, word: Word) -> list[Word] | None:
@@ -892,32 +1003,61 @@ def _extreme(words: Sequence[Word], key: Word, word: Word) -> list[Word] | None:
         functions, columns = key.value
     if len(columns) != 1 or len(functions) > 1 or functions in (("max",), ("min",)):
         return None
+    if is_entity(key):
+        return None
     kind = columns[0].reads_as
     if kind == "text" or (kind == "date") != (word.kind == "later"):
         return None
     made = Extreme(way == "low", tuple(functions), tuple(columns), int(nth or 0))
-    return _made("extreme", words, made, columns[0])
+    return _made("extreme", words, replace(made, is_most=word.kind == "most"), columns[0])
 
 
-@_rule(r"(?:ext|most|later) (?:in |of )*(?:measure|col) ")
-def _extreme_of(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _extreme(words, words[-1], words[0])
+@_rule(EXTREMES, r"nth (?:ext|most|super) ")
+def _nth(_: Reading, words: list[Word]) -> list[Word]:
+    return _made(words[1].kind, words, f"{words[1].value} nth {words[0].value}")
 
 
-@_rule(r"(?:measure|col) (?:be |reach )*(?:ext|most|later) ")
-def _of_extreme(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _extreme(words, words[0], words[-1])
+@_rule(EXTREMES, r"ext col rate ")
+def _best_rate(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The highest rate is the highest share of yes."""
+    column = words[1].column
+    if column is None or not column.flags:
+        return None
+    reading.filters.append(Filter(column, "==", column.flags[0], words[1].start))
+    return [words[0], *_made("share", words[1:], None)]
 
 
-@_rule(r"super ")
-def _super(reading: Reading, words: list[Word]) -> list[Word]:
-    value, _, nth = str(words[0].value).partition(" nth ")
-    column, way = reading.concept(replace(words[0], value=value))
-    made = Extreme(way == "low", (), (column,), int(nth or 0), True)
+@_rule(EXTREMES, r"ext (?:and |comma )+ext (?:in |of )*col ")
+def _both_ends(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The highest and the lowest of one column."""
+    ends = {str(word.value) for word in of_kind(words, "ext")}
+    return _measured(words, ["max", "min"]) if ends == {"high", "low"} else None
+
+
+@_rule(EXTREMES, r"(?:measure|col) top num (?=be |who |row |$)")
+def _top_of(_: Reading, words: list[Word]) -> list[Word] | None:
+    """数学前三名: the three highest."""
+    made = _extreme(words, words[0], words[1])
+    return made and [*made, words[2]]
+
+
+@_rule(EXTREMES, r"most (?:of )?distinct col ")
+def _most_different(_: Reading, words: list[Word]) -> list[Word] | None:
+    column = words[-1].column
+    assert column is not None
+    made = Extreme(words[0].value == "low", ("nunique",), (column,))
     return _made("extreme", words, made, column)
 
 
-@_rule(r"super (?:measure|col) |(?:measure|col) (?:be )*super ")
+@_rule(EXTREMES, r"later and later (?:unit|col) ")
+def _first_and_last(reading: Reading, words: list[Word]) -> list[Word] | None:
+    column = words[-1].column or reading.date_column(words)
+    if column.reads_as != "date":
+        return None
+    return _made("measure", words, (("min", "max"), (column,)), column)
+
+
+@_rule(EXTREMES, r"super (?:measure|col) |(?:measure|col) (?:be )*super ")
 def _super_of(reading: Reading, words: list[Word]) -> list[Word] | None:
     """Of "the longest flipper" the word itself tells which column is meant."""
     word, key = of_kind(words, "super")[0], of_kind(words, "measure", "col")[0]
@@ -934,45 +1074,56 @@ def _super_of(reading: Reading, words: list[Word]) -> list[Word] | None:
     return _extreme(words, key, replace(word, value=f"{way} nth {nth}" if nth else way))
 
 
-@_rule(r"extreme col ")
+@_rule(EXTREMES, r"super ")
+def _super(reading: Reading, words: list[Word]) -> list[Word]:
+    value, _, nth = str(words[0].value).partition(" nth ")
+    column, way = reading.concept(replace(words[0], value=value))
+    made = Extreme(way == "low", (), (column,), int(nth or 0), True)
+    return _made("extreme", words, made, column)
+
+
+@_rule(EXTREMES, r"extreme col ")
 def _super_column(_: Reading, words: list[Word]) -> list[Word] | None:
     """In "the longest flipper length" the column is said twice."""
     same = words[1].column == words[0].column and words[0].value.is_row
     return [replace(words[0], value=replace(words[0].value, is_row=False))] if same else None
 
 
-@_rule(r"most (?:of )?distinct col ")
-def _most_different(_: Reading, words: list[Word]) -> list[Word] | None:
-    column = words[-1].column
-    assert column is not None
-    made = Extreme(words[0].value == "low", ("nunique",), (column,))
-    return _made("extreme", words, made, column)
+@_rule(
+    EXTREMES,
+    r"(?:ext|most|later) (?:in |of )*(?:measure|col) ",
+    r"(?:measure|col) (?:be |reach |in )*(?:ext|most|later) ",
+)
+def _extreme_of(_: Reading, words: list[Word]) -> list[Word] | None:
+    return _extreme(
+        words, of_kind(words, "measure", "col")[0], of_kind(words, "ext", "most", "later")[0]
+    )
 
 
-@_rule(r"later and later (?:unit|col) ")
-def _first_and_last(reading: Reading, words: list[Word]) -> list[Word] | None:
-    column = words[-1].column or reading.date_column(words)
-    if column.reads_as != "date":
-        return None
-    return _made("measure", words, (("min", "max"), (column,)), column)
-
-
-@_rule(r"later (?:unit|row) ")
+@_rule(EXTREMES, r"later (?:unit|row) ")
 def _latest(reading: Reading, words: list[Word]) -> list[Word]:
     column = reading.date_column(words)
     is_row = words[1].kind == "row"
+    if is_row and any(c.is_year for c in reading.frame.columns):
+        raise UnclearError([words[0].text], "several", [column])
     made = Extreme(words[0].value == "low", (), (column,), 0, is_row)
     return [*_made("extreme", words, made, column), *(words[1:] if is_row else [])]
 
 
-EXTREMES = [
-    _nth,
-    _most_different,
-    _first_and_last,
-    _super_of,
-    _super,
-    _super_column,
-    _extreme_of,
-    _of_extreme,
-    _latest,
-]
+@_rule(EXTREMES, r"ext row ")
+def _biggest_row(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The biggest expense, where only one column is an amount."""
+    numbers = [
+        c for c in reading.frame.of_kind("number") if not (c.is_identifier or c.is_year or c.flags)
+    ]
+    if len(numbers) != 1 or not MONEY.search(str(numbers[0].name)):
+        return None
+    made = Extreme(words[0].value == "low", (), (numbers[0],), 0, True)
+    return [*_made("extreme", words[:1], made, numbers[0]), words[1]]
+
+
+@_rule(EXTREMES, r"extreme (?:be |with |verb |reach )*(?:and |comma )+(?:in )*which (?:col|unit) ")
+def _and_which(reading: Reading, words: list[Word]) -> list[Word]:
+    """The highest, and what else its row says."""
+    column = words[-1].column or reading.date_column(words[-1:])
+    return [words[0], *_made("rowcol", words[1:], column, column)]

@@ -8,6 +8,8 @@ from typing import Any
 
 from cellwright.demo.columns import Column
 
+DATE_SIGNS = ("year", "month", "day", "quarter", "month_of_year", "quarter_of_year", "day_of_week")
+
 
 @dataclass(frozen=True)
 class Group:
@@ -21,6 +23,13 @@ class Group:
     def label(self) -> str:
         """The name of the column in the result."""
         return self.bucket or str(self.column.name)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A column's own mean or median, as in "above average"."""
+
+    function: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,8 @@ class Query:
     """Two groups are compared."""
     by_column: bool = False
     """Gaps are counted for each column."""
+    having: Filter | None = None
+    """Which groups count, by their result; its column is not looked at."""
 
     @property
     def measure(self) -> Column | None:

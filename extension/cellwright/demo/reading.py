@@ -42,6 +42,8 @@ class Word:
     column: Column | None = None
     penalty: float = 0.0
     start: int = 0
+    also: frozenset[str] = frozenset()
+    """Kinds of all meanings of its span."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,12 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     """
     words = Vocabulary(frame)
     for column in frame.columns:
-        for phrase, penalty in _names(column).items():
+        split = _split(column, frame)
+        for phrase, penalty in _names(column, split).items():
             words.add(phrase, Word("col", "", None, column, penalty))
             if column.flags and penalty < 1:
                 words.add(phrase, Word("val", "", column.flags[0], column, penalty + 0.4))
-        words.parts.append((_split(column), column))
+        words.parts.append((split, column))
         _add_values(words, column)
     for column, value in found:
         _add_value(words, column, value)
@@ -116,14 +119,19 @@ def _is_number(value: Any) -> bool:
     return re.fullmatch(r"-?\d+(\.\d+)?", str(value)) is not None
 
 
-def _split(column: Column) -> tuple[str, ...]:
+def _split(column: Column, frame: TableColumns) -> tuple[str, ...]:
     """The words of a column's name, without what stands in brackets and without its unit."""
-    name = CAMEL.sub(" ", BRACKETS.sub(" ", str(column.name)))
-    words = phrase_of(name) or phrase_of(str(column.name))
-    return words[:-1] if len(words) > 1 and words[-1] in lexicon().sets["suffix"] else words
+    words, *others = (
+        phrase_of(CAMEL.sub(" ", BRACKETS.sub(" ", str(c.name)))) or phrase_of(str(c.name))
+        for c in (column, *frame.columns)
+    )
+    bare = words[:-1]
+    # Beside "temp max", the end of "temp min" is no unit.
+    is_unit = bool(bare) and words[-1] in lexicon().sets["suffix"]
+    return bare if is_unit and sum(o[: len(bare)] == bare for o in others) < 2 else words
 
 
-def _names(column: Column) -> dict[Phrase, float]:
+def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
     """What a column may be called, and how far-fetched each name is."""
     found: dict[Phrase, float] = {}
 
@@ -131,7 +139,7 @@ def _names(column: Column) -> dict[Phrase, float]:
         if phrase and penalty < found.get(phrase, 9.0):
             found[phrase] = penalty
 
-    words, whole = _split(column), phrase_of(str(column.name))
+    whole = phrase_of(str(column.name))
     add(whole, 0.0)
     add(words, 0.0)
     add(("".join(words),), 0.1)
@@ -144,11 +152,15 @@ def _names(column: Column) -> dict[Phrase, float]:
         add(words, 0.1)
     long = tuple(lexicon().short.get(word, word) for word in words)
     add(long, 0.2)
+    if len(words) == 2:
+        add(words[::-1], 0.3)
+        add(long[::-1], 0.4)
     if len(words) > 2:
         add(("".join(word[0] for word in words),), 0.6)
     parts = dict(_parts(words)) | dict(_parts(long))
     for part, penalty in parts.items():
-        if not column.flags:
+        is_head = part == words[1:] and len(part[0]) == 1  # 店 of 门店, but not 量 of 数量
+        if not (column.flags or (is_head and column.reads_as != "text")):
             add(part, penalty)
     for name, penalty in _aliases({words, whole, long}, set(parts)):
         add(name, penalty)
@@ -173,10 +185,11 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
         for end in range(start + 1, count + 1):
             part, rest = tuple(words[start:end]), {*words[:start], *words[end:]}
             is_han = all(re.match(f"[{HAN}]", word) for word in part)
+            is_head = start == 1 and count == 2  # the kind of thing: 店 of 门店
             if (
                 not rest
                 or set(part) <= sets["noname"]
-                or (is_han and len(part) < 2 and not rest <= sets["idword"])
+                or (is_han and len(part) < 2 and not (is_head or rest <= sets["idword"]))
             ):
                 continue
             if len(part) == 1 and not is_han and (len(part[0]) < 3 or part[0] in sets["suffix"]):
@@ -214,10 +227,15 @@ def _add_value_parts(words: Vocabulary, column: Column) -> None:
             for start in starts:
                 owners.setdefault(phrase[start : start + end], set()).add(str(value))
     by_text = {str(value): value for value in column.counts}
+    names = " ".join(str(each.name).lower() for each in words.frame.columns)
     for part, found in owners.items():
-        size = len("".join(part))
+        text = "".join(part)
         is_han = re.match(f"[{HAN}]", part[0])
-        if len(found) > 1 or size < (2 if is_han else 4) or lexicon().senses.get(part):
+        # 处理 begins one value, 处理中, but stands in 待处理 as well.
+        holding = {value for value in by_text if is_han and text in value}
+        if len(found | holding) > 1 or len(text) < (2 if is_han else 4) or text in names:
+            continue
+        if lexicon().senses.get(part):
             continue
         words.add(part, Word("val", "", by_text[found.pop()], column, 1.4))
 
@@ -228,13 +246,15 @@ def _add_nouns(words: Vocabulary) -> None:
     stem_ = re.split(r"[/\\]", frame.path)[-1].rpartition(".")[0] or frame.name
     title = set(phrase_of(CAMEL.sub(" ", stem_))) - lexicon().sets["nonoun"]
     han = re.findall(f"[{HAN}]+", stem_)
-    for text in {*han, *(text[-1] for text in han if len(text) == 2)}:
+    for text in {*han, *(text[-2:] for text in han), *(t[-1] for t in han if len(t) == 2)}:
         words.add(phrase_of(text), Word("row", "", text, None, 1.0))
     for word in title:
         known = {sense.kind for sense in lexicon().senses.get((word,), ())}
-        if len(word) > 2 and known <= {"unitword"} and not _counts(words, (word,)):
-            words.add((word,), Word("row", "", word, None, 1.0))
-    columns = [_names(column) for column in frame.columns]
+        same = [c for split, c in words.parts if split == (word,) and not c.is_additive]
+        if len(word) > 2 and known <= {"unitword"} and (same or not _counts(words, (word,))):
+            words.add((word,), Word("row", "", word, None, 0.0 if same else 1.0))
+    _add_events(words)
+    columns = [_names(column, split) for split, column in words.parts]
     for hints, nouns in lexicon().nouns:
         is_title = any(
             set(noun) <= title for noun in nouns if "".join(noun) not in lexicon().sets["nonoun"]
@@ -244,16 +264,29 @@ def _add_nouns(words: Vocabulary) -> None:
             for noun in nouns:
                 if not _counts(words, noun):
                     words.add(noun, Word("row", "", "".join(noun), None, 1.1))
-    dates = frame.of_kind("date")
+
+
+def _add_events(words: Vocabulary) -> None:
+    """Rows may be called by their date: arrivals, days."""
+    for split, column in words.parts:
+        event = [word for word in split if word not in ("date", "time", "at", "day")]
+        if column.reads_as == "date" and len(event) == 1 < len(split) and not column.missing:
+            words.add(tuple(event), Word("row", "", event[0], None, 1.6))
+    dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
-        for day in ("day", "天", "日子"):
+        for day in ("day", "天", "日子", "天数"):
             words.add(phrase_of(day), Word("row", "", day, None, 1.5))
 
 
 def _counts(words: Vocabulary, phrase: Phrase) -> bool:
-    """Whether a noun is a column of numbers: "how many cars" then asks for its value."""
-    found = [w.column for w in words.index.get(phrase, ()) if w.kind == "col" and w.penalty < 0.3]
-    return any(column is not None and column.reads_as == "number" for column in found)
+    """Whether a noun is no row: a column of numbers, or what many rows have the same id of."""
+    found = [w for w in words.index.get(phrase, ()) if w.kind == "col" and w.column is not None]
+    return any(
+        (w.penalty < 0.3 and w.column.reads_as == "number" and not w.column.is_identifier)
+        or (w.column.is_identifier and max(w.column.counts.values(), default=0) > 2)
+        for w in found
+        if w.column is not None
+    )
 
 
 # Spans.
@@ -278,8 +311,9 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
     while place < count:
         _, end, meanings = best[place]
         said = joined(units[place:end])
-        start = units[place].start
-        spans.append(PhraseSpan(said, tuple(replace(m, text=said, start=start) for m in meanings)))
+        start, kinds = units[place].start, frozenset(word.kind for word in meanings)
+        found = (replace(word, text=said, start=start, also=kinds) for word in meanings)
+        spans.append(PhraseSpan(said, tuple(found)))
         place = end
     return spans
 
@@ -287,7 +321,13 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
 def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
     phrase = tuple(unit.stem for unit in units)
     found = list(words.index.get(phrase, ()))
+    is_named = any(word.kind == "col" for word in found)
+    if is_named and units[-1].text.isascii() and not units[-1].text.endswith("s"):
+        # A tip is an amount, tips are rows.
+        found = [word for word in found if word.kind != "row" or word.penalty]
     for sense in lexicon().senses.get(phrase, ()):
+        if is_named and sense.kind == "verb":
+            continue  # "built" is no mere verb beside a column "year built"
         value = float(sense.value) if sense.kind == "num" else sense.value
         found.append(Word(sense.kind, "", value, None, sense.penalty))
     first = units[0].text
@@ -297,6 +337,7 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
         found.append(Word(kind, "", value))
     if not found:
         found += _longer_names(units, words)
+        found += _longer_values(units, words)
     if not found and len(units) == 1 and first.isalpha():
         found += _forms(first, words)
     return tuple(sorted(found, key=lambda word: word.penalty))
@@ -318,11 +359,28 @@ def _longer_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
             yield Word("col", "", None, column, 0.7)
 
 
+def _longer_values(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
+    """Values of several words that are cut short: ``AsstProf`` for "assistant professor"."""
+    for _, column, value in words.values:
+        parts = phrase_of(CAMEL.sub(" ", str(value)))
+        if len(parts) == len(units) > 1 and all(map(_is_short_for, parts, units)):
+            starts = all(u.stem.startswith(p) for p, u in zip(parts, units, strict=True))
+            yield Word("val", "", value, column, 0.7 if starts else 0.9)
+
+
+def _is_short_for(short: str, unit: Unit) -> bool:
+    """Whether a word of three letters or more has its letters in the order of another."""
+    letters = iter(unit.text)
+    starts = unit.text[0] == short[0] and unit.text.isascii() and len(short) > 2
+    return unit.stem == short or (starts and all(letter in letters for letter in short))
+
+
 def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
     """A verb made of a column's name, or an adjective made of a value."""
     stems = set(verb_stems(text))
     for parts, column in words.parts:
-        if stems & {*parts, *(lexicon().short.get(part, part) for part in parts)}:
+        doers = {s for s in stems | {text} if len(s) > 4 for p in parts if p == f"{s}or"}
+        if doers or stems & {*parts, *(lexicon().short.get(part, part) for part in parts)}:
             yield Word("col", "", None, column, 2.4)
             if column.flags:
                 yield Word("val", "", column.flags[0], column, 2.6)
@@ -330,6 +388,10 @@ def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
         root = phrase[0].rstrip("aeiouy") if len(phrase) == 1 else ""
         if len(root) > 2 and any(text in (root + end, phrase[0] + end) for end in DEMONYMS):
             yield Word("val", "", value, column, 1.0)
+        elif root.isascii() and 4 < len(phrase[0]) < len(text) - 3 and text.startswith(phrase[0]):
+            yield Word(
+                "val", "", value, column, 1.2
+            )  # carni for carnivores, not north for northern
 
 
 def unknown_words(spans: Sequence[PhraseSpan]) -> list[str]:

@@ -148,8 +148,7 @@ FOOTER = re.compile(r"(?:changed|removed|files): |\[")
 ROWS = re.compile(r"^\w*Index: (\d+) entries", re.M)
 INFO = re.compile(r"^ *\d+ +(\S.*?) +(?:(\d+) non-null +)?(\S+\[.*\]|\S+) *$", re.M)
 COLUMNS = re.compile(r"^(?:Data columns \(total|Columns:) (\d+) (?:columns|entries)", re.M)
-COUNTS = re.compile(r"^(.+?) (\{.*\})$", re.M)
-LIST = re.compile(r"^(.+?) (\[.*\])$", re.M)
+NAMED = re.compile(r"^(.+?) (\{.*\}|\[.*\])$", re.M)
 SCALAR = re.compile(r"^(?:np\.\w+\()?(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|-?inf)\)?$", re.M)
 
 
@@ -181,16 +180,10 @@ def table_info(text: str) -> tuple[int, int, list[tuple[str, str, int]]]:
     return many, int(count[1]), columns
 
 
-def value_counts(text: str) -> dict[str, dict[Any, int]]:
-    """The counts of values that are printed after columns' names."""
-    found = {name: literal(counts) for name, counts in COUNTS.findall(text)}
-    return {name: counts for name, counts in found.items() if isinstance(counts, dict)}
-
-
-def list_lines(text: str) -> dict[str, list[str]]:
-    """Names with the lists that are printed after them."""
-    found = {name: literal(values) for name, values in LIST.findall(text)}
-    return {name: values for name, values in found.items() if isinstance(values, list)}
+def named_literals(text: str) -> dict[str, Any]:
+    """Counts of values, or lists of them, that are printed after columns' names."""
+    found = {name: literal(value) for name, value in NAMED.findall(text)}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def literal(text: str) -> Any:
@@ -253,10 +246,7 @@ def labelled(text: str, label: str) -> str:
 
 def listed(text: str, label: str) -> list[str]:
     """The Python list printed after ``label:``, as texts."""
-    try:
-        found = ast.literal_eval(labelled(text, label))
-    except (ValueError, SyntaxError):
-        return []
+    found = literal(labelled(text, label))
     return [str(item) for item in found] if isinstance(found, list) else []
 
 
