@@ -19,7 +19,6 @@ DATE_PARTS = {
     "day_of_week": "dayofweek",
 }
 SHOWN_ROWS = 30
-SHOWN_VALUES = 12
 BAR_LIMIT = 20
 READERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "tsv": ("read_csv", {"sep": "\t"}),
@@ -66,16 +65,17 @@ def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
 
 
 def look_code(name: str, as_text: str = "") -> str:
-    """Show a table's columns, the most frequent values of those that are no measurements, and rows.
+    """Show a table's columns, its first rows and the values of columns that have few.
 
     Args:
         name: The table.
         as_text: ``.astype(str)`` where values cannot be counted as they are.
     """
+    values = f"{name}[column]{as_text}"
     return f"""\
 {name}.info()
 for column in {name}.select_dtypes(exclude=["float", "datetime", "datetimetz"]):
-    print(column, {name}[column]{as_text}.value_counts().head({SHOWN_VALUES}).to_dict())
+    print(column, {values}.value_counts().head(12 if {values}.nunique() < 13 else 5).to_dict())
 {name}.head()"""
 
 
@@ -145,7 +145,7 @@ def numbers_code(name: str, columns: Iterable[Column], culprit: str | None = Non
 def missing_code(name: str, columns: Sequence[Column]) -> str:
     """Show how many values are missing, by column."""
     chosen = ", ".join(quoted(column.name) for column in columns)
-    return f"print({name}[[{chosen}]].isna().sum().to_string())"
+    return f"{name}[[{chosen}]].isna().sum()"
 
 
 def _unread(place: str, raw: str, column: Column) -> str:

@@ -18,9 +18,9 @@ from cellwright.demo.phrases import QUANTITY, SALES, YEARS, Extreme, Reading, is
 from cellwright.demo.query import Filter, Group, Query, UnclearError
 from cellwright.demo.reading import Vocabulary, Word, read_spans, readings, unknown_words
 
+PER = ("mean", "median", "max", "min")
 MANY = r"more|fewer|less|many|much|common|often|多|少"
 """What compares amounts: "more units" are a higher sum, not a higher mean."""
-PER = ("mean", "median", "max", "min")
 TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
 
@@ -116,7 +116,7 @@ def _with_function(left: list[Word]) -> list[Word]:
         made = replace(target, kind="measure", value=(named, (column,)))
     else:
         return left
-    is_count = column.dtype.startswith("int") and "row" not in target.also
+    is_count = column.dtype.startswith("int") and not (column.flags or "row" in target.also)
     if is_count and left[: left.index(target)][-1:] == of_kind(left, "many"):
         left = [word for word in left if word.kind != "many"]  # how many rooms on average
     return [made if word is target else word for word in left if word is not functions[0]]
@@ -220,7 +220,10 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
         raise UnclearError([str(c.name) for c in columns], "panel", columns)
     if functions == ("nunique",):
         return reading.make("distinct", measures=columns) if len(columns) == 1 else None
-    if "nunique" in functions or (len(functions) > 1 and len(columns) > 1 and reading.by):
+    is_key = any(g.column.is_key and g.column.reads_as == "text" for g in reading.by)
+    if "nunique" in functions or (is_key and "mean" in functions):
+        return None  # the mean of each row is none
+    if len(functions) > 1 and len(columns) > 1 and reading.by:
         return None
     if "range" in functions:
         functions = tuple(
@@ -295,9 +298,9 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
 
 
 def _per(reading: Reading, words: list[Word]) -> Query | None:
-    """How many rows a group has on average, or at most."""
+    """How many rows a group has on average; numbers may be days of a month, keys have 1 row."""
     function = str(of_kind(words, "fn")[0].value)
-    kinds = [group.column.reads_as for group in reading.by]  # a number may be the day of a month
+    kinds = [g.column.reads_as for g in reading.by if g.bucket or not g.column.is_key]
     if len(of_kind(words, "fn")) > 1 or function not in PER or kinds not in (["text"], ["date"]):
         return None
     return reading.make("per", functions=(function,))

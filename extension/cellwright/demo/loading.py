@@ -101,7 +101,7 @@ def _converted_in(
     name: str, code: str, result: str, table: TableColumns
 ) -> dict[Any, tuple[str, int]]:
     """The columns whose text a cell has read, as its last line says, and their gaps."""
-    if f"{name}[[" not in code or not code.endswith(".isna().sum().to_string())"):
+    if f"{name}[[" not in code or not code.endswith(".isna().sum()"):
         return {}
     found = series(result, [str(c.name) for c in table.columns if c.needs_reading])
     kinds = {"date": "datetime64[ns]", "number": "float64"}
