@@ -23,6 +23,13 @@ MANY = r"more|fewer|less|many|much|common|often|多|少"
 """What compares amounts: "more units" are a higher sum, not a higher mean."""
 TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
+JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
+LESS_IS_BETTER = re.compile(
+    r"delay|late|wait|error|defect|complain|cost|price|fare|expens|debt|loss|risk|fault|fail|cancel"
+    r"|refund|time|duration|rank",
+    re.I,
+)
+"""Of these the highest may be the worst, or not: whoever asks has to say which."""
 
 
 def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Query:
@@ -54,7 +61,11 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
         raise _ambiguous(list(found), text)
     if not found:
         raise refused or UnclearError([text], "unused")
-    return next(iter(found))
+    query = next(iter(found))
+    judged = JUDGED.search(text)
+    if judged and any(LESS_IS_BETTER.search(str(column.name)) for column in query.measures):
+        raise UnclearError([judged[0]], "judged", query.measures)
+    return query
 
 
 def _ambiguous(found: Sequence[Query], text: str) -> UnclearError:

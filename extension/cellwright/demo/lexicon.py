@@ -18,7 +18,7 @@ SENTENCES_FILE = WORDS_FILE.with_name("sentences.toml")
 HAN = r"\u3400-\u9fff"
 LATIN = r"a-zà-öø-ÿā-ž"
 UNIT = re.compile(
-    rf"\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?(?![\d/-])|\d[\d,]*\.\d+|\d{{1,3}}(?:,\d{{3}})+|\d+"
+    rf"\d+0['’]?s\b|\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?(?![\d/-])|\d[\d,]*\.\d+|\d{{1,3}}(?:,\d{{3}})+|\d+"
     rf"|[{LATIN}]+\d*(?:'[{LATIN}]+)?|[{HAN}]|>=|<=|!=|==|[<>=%$€£¥℃°&,;、~]|[-–](?=\s?\d)"
 )
 NOT = re.compile(r"(\w)n['’]t\b", re.I)

@@ -279,10 +279,11 @@ def _add_events(words: Vocabulary) -> None:
 
 
 def _counts(words: Vocabulary, phrase: Phrase) -> bool:
-    """Whether a noun is no row: a column of numbers, or what many rows have the same id of."""
+    """Whether a noun is no row: a column of numbers, or what many rows have the same of."""
     found = [w for w in words.index.get(phrase, ()) if w.kind == "col" and w.column is not None]
     return any(
         (w.penalty < 0.3 and w.column.reads_as == "number" and not w.column.is_identifier)
+        or (w.penalty < 0.3 and w.column.reads_as == "text" and not w.column.is_key)
         or (w.column.is_identifier and max(w.column.counts.values(), default=0) > 2)
         for w in found
         if w.column is not None
@@ -331,7 +332,8 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
         value = float(sense.value) if sense.kind == "num" else sense.value
         found.append(Word(sense.kind, "", value, None, sense.penalty))
     first = units[0].text
-    if len(units) == 1 and first[0].isdigit():
+    is_decade = first.endswith("s")  # "the 1990s" are ten years, not one
+    if len(units) == 1 and first[0].isdigit() and not is_decade:
         kind = "date" if re.search(r"[-/]", first) else "num"
         value = _iso(first) if kind == "date" else float(first.replace(",", ""))
         found.append(Word(kind, "", value))
