@@ -195,6 +195,15 @@ def test_a_kernel_that_dies_in_a_check_is_an_error_but_a_failure_of_a_solution(
             assert (found.passed, found.value) == (False, value)
 
 
+def test_a_file_that_is_larger_than_memory_is_not_read_whole(room: Room, scene: RoomScene) -> None:
+    with (room.folder / "huge.txt").open("wb") as file:
+        file.truncate(1 << 40)  # a hole takes no room on the disk
+    found = score(File("huge.txt", regex="done"), scene)
+    assert (found.passed, found.error) == (False, "")
+    assert "huge.txt is too large" in found.explanation
+    (room.folder / "huge.txt").unlink()
+
+
 def test_a_setup_that_fails_says_which_cell(rooms: Rooms) -> None:
     item = Item("one", "x", setup=("y = 1", "1 / 0"))
     with (

@@ -153,6 +153,10 @@ def _named(check: AnswerCheck, value: str | None) -> str:
     return comparing.difference(given, value_data.ValueWriter().write(check.value), options)
 
 
+LARGEST_FILE = 50_000_000
+"""A file of an agent's may be as large as it likes, and is read in the process of all samples."""
+
+
 def find_file(check: File, scene: ScoringContext) -> CheckFinding:
     """Look at the file."""
     return found_wrong(_file(check, scene.folder))
@@ -168,12 +172,15 @@ def _file(check: File, folder: Path) -> str:
         return ""
     if not path.is_file():  # a pipe would never end
         return f"{check.path} is no file"
-    if check.exact is not None:
-        same = path.read_text(encoding="utf-8", errors="replace").strip() == check.exact.strip()
-        return "" if same else f"{check.path} holds something else"
-    if check.regex is None:
+    if check.exact is None and check.regex is None:
         return ""
-    return _pattern(check.regex, path.read_text(encoding="utf-8", errors="replace"), check.path)
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(LARGEST_FILE + 1)
+    if len(text) > LARGEST_FILE:
+        return f"{check.path} is too large: {LARGEST_FILE:,} characters are read"
+    if check.exact is not None:
+        return "" if text.strip() == check.exact.strip() else f"{check.path} holds something else"
+    return _pattern(check.regex or "", text, check.path)
 
 
 def find_stdout(check: Stdout, scene: ScoringContext) -> CheckFinding:
