@@ -33,6 +33,8 @@ CLOSE_ALL = """async () => {
         await widget.sessionContext?.shutdown();
         widget.dispose();
     }
+    // The word that a kernel has died stands in the way of all that comes after.
+    document.querySelectorAll('.jp-Dialog .jp-mod-accept').forEach(button => button.click());
 }"""
 
 _numbers = itertools.count()
