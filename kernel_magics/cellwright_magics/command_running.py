@@ -44,7 +44,13 @@ from cellwright.kernels.going_back import (
 )
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event, Notice
-from cellwright.record.run_record import RunRecord, choice_of, make_chosen, note_of_files_moved
+from cellwright.record.run_record import (
+    RunRecord,
+    choice_of,
+    make_chosen,
+    make_undone,
+    note_of_files_moved,
+)
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_before
 from cellwright.session.run import Run
@@ -335,6 +341,12 @@ class Commands:
             with self._session.at_work():
                 left = f"The variables are left as they are: {why}."
                 return self._put_files_back(order, place, left)
+        wholly = [s for s in order.store.scores.of(place.run_id) if s == make_undone(0)]
+        if wholly and not step and find_later(kernel) is not None:
+            raise SetupError(
+                f"Run {place.run_id} is undone already, and no earlier state is kept.",
+                hint="%agent redo goes forth again.",
+            )
         if step > 1 and kept_steps(kernel, place.run_id):
             raise missing_step(kernel, place.run_id, step, order.settings.snapshots)
         if step > len(record.executions):

@@ -315,6 +315,9 @@ def test_files_of_a_run_that_was_just_undone_are_none_where_it_changed_none(
     kernel.run("%agent undo --files", answers=[])
     assert kernel.value("'total' in globals()") == "False"
     assert (folder / "a.txt").read_text() == "0"
+    refused = kernel.run("%agent undo", answers=[]).reply["content"]
+    assert "is undone already, and no earlier state is kept" in refused["evalue"]
+    assert "%agent redo" in refused["evalue"]
 
 
 def test_what_is_offered_after_a_restart_is_without_the_cells_that_were_undone(
