@@ -9,7 +9,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
+import grimp
 import pytest
 from source_tree import PROJECT, ROOTS, source_files
 
@@ -92,6 +94,13 @@ def test_the_root_of_the_package_stays_small() -> None:
     root = PROJECT / ROOTS["cellwright"] / "cellwright"
     files = sorted(path.name for path in root.glob("*.py"))
     assert len(files) <= ROOT_FILES_LIMIT, f"give one of these a room: {files}"
+
+
+def test_no_file_is_imported_by_what_it_imports_even_for_its_types() -> None:
+    """``prepare`` raises ``CycleError``, which names the files of a circle."""
+    imports = grimp.build_graph(*ROOTS, cache_dir=None)
+    graph = {name: imports.find_modules_directly_imported_by(name) for name in imports.modules}
+    TopologicalSorter(graph).prepare()
 
 
 def modules_after(code: str) -> set[str]:

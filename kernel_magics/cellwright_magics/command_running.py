@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.commands import KernelChoice, VerbContext
+from cellwright.commands import EndedRun, KernelChoice, VerbContext
 from cellwright.commands.calling import run_verb
 from cellwright.commands.notebook_files import NotebookFile
-from cellwright.commands.records import EndedRun
 from cellwright.commands.results import Result
 from cellwright.commands.verbs import is_turn_number
 from cellwright.errors import CellwrightError, SetupError

@@ -20,15 +20,15 @@ from cellwright.settings import Mode, Settings
 if TYPE_CHECKING:
     # The magics load this module when they are loaded, and must stay cheap.
     from cellwright.commands.notebook_files import NotebookFile
-    from cellwright.commands.records import EndedRun
     from cellwright.commands.terminal import Console
     from cellwright.external.source import OutsideTools
     from cellwright.kernels import Kernel
     from cellwright.record.events import Event
+    from cellwright.record.run_record import RunRecord
     from cellwright.session.questions import RunContext
     from cellwright.session.services import ModelService
     from cellwright.stopping import Stop
-    from cellwright.store.runs import RunStore
+    from cellwright.store.runs import RunStorage, RunStore
 
 COMPLETED = 0
 NOT_COMPLETED = 1
@@ -186,6 +186,23 @@ class KernelChoice:
     folder: Path
     name: str = ""
     """Empty: the notebook's own, else ``python3``."""
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """A run that a command has recorded, and where its record is."""
+
+    record: RunRecord
+    storage: RunStorage
+    file: str = ""
+    """A record of its own that the user named; empty: there is none."""
+    unwritten: str = ""
+    """Why the notebook is not where the user wants it; empty: it is, or none was wanted."""
+
+    @property
+    def problem(self) -> str:
+        """What of the run is lost when the process ends; empty: nothing."""
+        return "" if self.file else self.storage.problem
 
 
 class Face(Protocol):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.assistants.files import list_assistants, project_folders
-from cellwright.commands import Invocation, KernelChoice
+from cellwright.commands import EndedRun, Invocation, KernelChoice
 from cellwright.commands.calling import print_result
 from cellwright.commands.notebook_files import (
     NotebookFile,
@@ -19,7 +19,7 @@ from cellwright.commands.notebook_files import (
     new_notebook,
     read_notebook,
 )
-from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
+from cellwright.commands.records import check_record_file, end_run, open_store
 from cellwright.commands.terminal import Console
 from cellwright.commands.workplace import (
     checked_mode_here,

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from cellwright.commands import Invocation
+from cellwright.commands import EndedRun, Invocation
 from cellwright.commands.notebook_files import check_target
 from cellwright.commands.terminal import one_line
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.llm.keys import SignIns
-from cellwright.record.run_record import RunRecord
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStorage, RunStore
@@ -21,23 +19,6 @@ from cellwright.text.redaction import Redactor
 
 PATIENCE_SECONDS = 10.0
 """With the process goes what is not on disk, so another process's lock is waited for."""
-
-
-@dataclass(frozen=True)
-class EndedRun:
-    """A run that a command has recorded, and where its record is."""
-
-    record: RunRecord
-    storage: RunStorage
-    file: str = ""
-    """A record of its own that the user named; empty: there is none."""
-    unwritten: str = ""
-    """Why the notebook is not where the user wants it; empty: it is, or none was wanted."""
-
-    @property
-    def problem(self) -> str:
-        """What of the run is lost when the process ends; empty: nothing."""
-        return "" if self.file else self.storage.problem
 
 
 @contextlib.contextmanager

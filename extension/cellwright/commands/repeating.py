@@ -12,12 +12,12 @@ from cellwright.commands import (
     NOT_COMPLETED,
     NOT_RECORDED,
     WRONG_USE,
+    EndedRun,
     Face,
     KernelChoice,
     VerbContext,
 )
 from cellwright.commands.notebook_files import check_target, new_notebook
-from cellwright.commands.records import EndedRun
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
 from cellwright.commands.workplace import exit_code, run_document, storage_document

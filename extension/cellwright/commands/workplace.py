@@ -18,11 +18,12 @@ from cellwright.commands import (
     NOT_RECORDED,
     SERVICE_FAILED,
     WRONG_USE,
+    EndedRun,
     Invocation,
     KernelChoice,
 )
 from cellwright.commands.notebook_files import NotebookFile
-from cellwright.commands.records import EndedRun, check_record_file, end_run, make_redactor
+from cellwright.commands.records import check_record_file, end_run, make_redactor
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import Console, cut, interruptible, one_line, stopping
 from cellwright.errors import RunCancelled
