@@ -287,6 +287,38 @@ def test_an_answer_that_cheats_scores_nothing(name: str, tmp_path: Path) -> None
     assert (score.value, score.passed) == (0.0, False), score
 
 
+MODULE = """
+import wsgiref.util
+
+def exec_test(result, ans):
+    return result[0] is not result[1]
+
+def test_execution(solution):
+    space = {}
+    exec("import wsgiref\\n" + solution, space)
+    assert exec_test(space["result"], None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("result = [list('ab'), list(wsgiref.util.__name__)]", 1.0),
+        ("same = wsgiref.util.sys.path\nresult = [same, same]", 0.0),
+    ],
+    ids=["two lists", "one list twice"],
+)
+def test_an_answer_meets_what_it_would_in_the_suites_own_process(
+    tmp_path: Path, code: str, value: float
+) -> None:
+    """The modules that the program has loaded, and what is one and the same in its result."""
+    path = write_problem(tmp_path / "d.jsonl.gz", "figure")
+    row = json.loads(gzip.decompress(path.read_bytes()))
+    row["metadata"]["library"], row["code_context"] = "Numpy", MODULE
+    path.write_bytes(gzip.compress(json.dumps(row).encode()))
+    assert score_answer(path, code).value == value
+
+
 # DSEval: cells in the live kernel.
 
 

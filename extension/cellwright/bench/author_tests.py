@@ -74,7 +74,7 @@ def _held() -> Any:
 def write_value(value: Any, objects: list[Any]) -> Any:
     """The value as data; one that is too large, or breaks when it is read, is none."""
     try:
-        return ValueWriter(objects).write(value)
+        return ValueWriter(objects, tells_same=True).write(value)
     except ValueTooLargeError as error:
         return {"kind": "object", "role": "", "type": f"{type(value).__name__}: {error}"}
     except Exception as error:  # a class of the agent's may raise whatever it likes

@@ -29,6 +29,8 @@ PACKED_FROM = 20_000
 """So many numbers are told as bytes: what a kernel says at a time has an end."""
 PACKED = "?bBhHiIlLqQfd"
 OBJECT = "object"
+SAME = "same"
+"""The item is an earlier one of its list."""
 PLAIN = (bool, int, float, str)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 
@@ -42,10 +44,12 @@ class ValueWriter:
 
     Args:
         kept: Gets the objects that are no data; their places in it are told.
+        tells_same: Items that are one and the same are told so, for ``restore``.
     """
 
-    def __init__(self, kept: list[Any] | None = None) -> None:
+    def __init__(self, kept: list[Any] | None = None, *, tells_same: bool = False) -> None:
         self.kept: list[Any] = [] if kept is None else kept
+        self._tells_same = tells_same
         self._left = LARGEST_COUNT
 
     def write(self, value: Any, depth: int = 0) -> Any:
@@ -70,6 +74,20 @@ class ValueWriter:
     def write_each(self, values: Any, depth: int) -> list[Any]:
         """Several values, in order."""
         return [self.write(value, depth) for value in values]
+
+    def write_items(self, values: Any, depth: int) -> list[Any]:
+        """The items of a list or tuple."""
+        if not self._tells_same:
+            return self.write_each(values, depth)
+        places: dict[int, int] = {}
+        found: list[Any] = []
+        for place, value in enumerate(values):
+            self._take(1)
+            is_plain = value is None or isinstance(value, PLAIN)
+            first = place if is_plain else places.setdefault(id(value), place)
+            is_new = first == place
+            found.append(self.write(value, depth) if is_new else {"kind": SAME, "place": first})
+        return found
 
     def write_numbers(self, values: Any) -> Any:
         """Plain numbers of an array, nested as it is; many are packed."""
@@ -295,7 +313,7 @@ def _write_container(writer: ValueWriter, value: Any, depth: int) -> Any:
     for kind in (list, tuple, set, frozenset):
         if isinstance(value, kind):
             iterate: Any = kind.__iter__  # a class of one's own may tell other items
-            return {"kind": kind.__name__, "items": writer.write_each(iterate(value), depth)}
+            return {"kind": kind.__name__, "items": writer.write_items(iterate(value), depth)}
     if isinstance(value, dict):
         pairs = dict.items(value)
         return {"kind": "dict", "items": [writer.write_each(pair, depth) for pair in pairs]}
@@ -340,7 +358,7 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
     if kind in ("slice", "interval"):
         return _restore_span(data, make_object)
     if kind in ("list", "tuple", "set", "frozenset"):
-        items = [restore(item, make_object) for item in data["items"]]
+        items = _restore_items(data["items"], make_object)
         return {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
     if kind == "dict":
         pairs = ((restore(k, make_object), restore(v, make_object)) for k, v in data["items"])
@@ -350,6 +368,14 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
     if kind == "numpy":
         return __import__("numpy").dtype(data["dtype"]).type(restore(data["value"], make_object))
     return _restore_table(data, make_object)
+
+
+def _restore_items(told: Any, make_object: Callable[[Any], Any]) -> list[Any]:
+    items: list[Any] = []
+    for data in told:
+        is_same = isinstance(data, dict) and data["kind"] == SAME
+        items.append(items[data["place"]] if is_same else restore(data, make_object))
+    return items
 
 
 def retell(value: Any) -> Any:

@@ -7,6 +7,7 @@ the agent never touched; only the code that they build runs in the agent's.
 
 from __future__ import annotations
 
+import ast
 import inspect
 from pathlib import Path
 from typing import Any
@@ -28,26 +29,28 @@ REQUEST = (
 BEGIN = """\
 import IPython.core.pylabtools as _pylabtools
 if not hasattr(_pylabtools, "backend2gui"):
-    _pylabtools.backend2gui = {}
+    _pylabtools.backend2gui = dict()
 import random as _random
 import numpy as _numpy
 """
 GO_ON = (
     BEGIN
     + """\
+exec({imports!r}, {{}})
 _random.setstate(_drawn[0])
 _numpy.random.set_state(_drawn[1])
 """
 )
+"""An answer may name modules that the suite's program has loaded, as ``sklearn.preprocessing``."""
 PRELUDE = (
     BEGIN
-    + f"""\
+    + """\
 _random.seed(0)
 _numpy.random.seed(0)
 _exec = exec
 def exec(code, space):
     space["_drawn"] = (_random.getstate(), _numpy.random.get_state())
-    _exec({GO_ON!r} + code, space)
+    _exec({go_on!r} + code, space)
 """
 )
 # What is drawn leaves the agent's kernel as a picture and as a figure, and is looked at here; the
@@ -96,6 +99,7 @@ def _is_nothing(value):
 test_execution(cellwright_answer)
 """
 END_WITH_TEXT = END + "test_string(cellwright_answer)\n"
+IMPORTS = (ast.Import, ast.ImportFrom)
 ENVIRON = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 SECONDS = 120.0
 
@@ -114,7 +118,8 @@ def load(data: Path) -> Suite:
 def _item(row: dict[str, Any]) -> Item:
     context = row["code_context"]
     library = str(row["metadata"]["library"])
-    before = PRELUDE + DRAWING if library == "Matplotlib" else PRELUDE
+    go_on = GO_ON.format(imports=_imports(context))
+    before = PRELUDE.format(go_on=go_on) + (DRAWING if library == "Matplotlib" else "")
     program = before + context + (END_WITH_TEXT if "def test_string(" in context else END)
     return Item(
         index=int(row["metadata"]["problem_id"]),
@@ -125,6 +130,11 @@ def _item(row: dict[str, Any]) -> Item:
         reference_answer=fenced(row["reference_code"]),
         is_answer_code=True,
     )
+
+
+def _imports(context: str) -> str:
+    found = [node for node in ast.parse(context).body if isinstance(node, IMPORTS)]
+    return "\n".join(map(ast.unparse, found))
 
 
 def _family(metadata: dict[str, Any]) -> str:
