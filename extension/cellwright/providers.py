@@ -177,17 +177,19 @@ PROVIDERS: tuple[Provider, ...] = (
         key_variable="GROQ_API_KEY",
         key_starts=("gsk_",),
         model="openai/gpt-oss-120b",
-        model_source="https://docs.docker.com/ai/docker-agent/providers/groq",
+        model_source="https://console.groq.com/docs/models",
     ),
     Provider(
         "Mistral",
         "https://api.mistral.ai/v1",
-        "https://socket.dev/npm/package/@opencode-ai/ai/diff/0.0.0-dev-18697",
+        "https://docs.mistral.ai/api",
         hosts=("mistral.ai",),
         key_variable="MISTRAL_API_KEY",
         model="mistral-medium-latest",
         model_source="https://vercel.com/ai-gateway/models/mistral-medium-3.5",
+        # docs.mistral.ai/resources/cookbooks/mistral-reasoning
         note="Thinking comes in the content, as a list of parts, and goes back so.",
+        checked="2026-11-28",
     ),
     Provider(
         "DeepSeek",
@@ -222,11 +224,12 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Zhipu",
         "https://api.z.ai/api/paas/v4",
-        "https://docs.openclaw.ai/providers/zai",
+        "https://docs.z.ai/api-reference/introduction",
         hosts=("z.ai", "bigmodel.cn"),
         key_variable="ZAI_API_KEY",
         model="glm-5.2",
         model_source="https://docs.openclaw.ai/providers/zai",
+        checked="2026-11-28",
     ),
     Provider(
         "DashScope",
@@ -251,12 +254,13 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Fireworks AI",
         "https://api.fireworks.ai/inference/v1",
-        "https://docs.workato.com/en/ai-gateway/fireworks",
+        "https://docs.fireworks.ai/tools-sdks/openai-compatibility",
         hosts=("fireworks.ai",),
         key_variable="FIREWORKS_API_KEY",
         key_starts=("fw_",),
         model="accounts/fireworks/models/gpt-oss-120b",
         model_source="https://docs.workato.com/en/ai-gateway/fireworks",
+        checked="2026-11-28",
     ),
     Provider(
         "Amazon Bedrock",
@@ -345,8 +349,9 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "LiteLLM",
         "http://127.0.0.1:4000/v1",
-        "https://docs.boundaryml.com/ref/llm-client-providers/litellm",
+        "https://docs.litellm.ai/docs/proxy/docker_quick_start",
         port=4000,
+        checked="2026-11-28",
     ),
 )
 UNKNOWN = Provider("", "", "")
