@@ -39,7 +39,7 @@ def test_002_57_a_loop_is_warned_of_and_then_ends_the_run(
         pass
     record = place.store.record(conversation.last_run_id)
     told = [text_of(m) for m in record.messages if m.role == "tool"]
-    assert any("time you made this same call" in result for result in told)
+    assert any("you have made this same call 3 times" in result for result in told)
     assert (record.status, record.cause) == ("task limit reached", "repeated_calls")
     assert len(model.prompts) < 12
 

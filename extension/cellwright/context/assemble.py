@@ -40,7 +40,7 @@ MARKS = re.compile(
 )
 UNSEEN = "\u200b"
 REPEATED = (
-    "Notice: this is the {count}th time you made this same call with the same result. "
+    "Notice: you have made this same call {count} times with the same result. "
     "Try something else or answer."
 )
 NOTICE = re.compile(
