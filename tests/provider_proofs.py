@@ -1,7 +1,7 @@
-"""A provider of the table that is played on this machine, and what was proven with it.
+"""A provider of the table that is played on this machine, and what was proven with it or itself.
 
     with simulated(provider, script) as played: …   # at an address that counts as the provider's
-    prove(provider, "main job")                     # fails where the checked-in file does not
+    prove(provider.name, "main job")                # fails where the checked-in file does not
 
 ``WRITE_DOCS=1`` writes ``provider_proofs.json`` anew, of the tests that pass, and with ``make
 test-foreign`` what real servers were seen to do (``live_rows.json``).
@@ -27,7 +27,7 @@ from cellwright.providers import VARIABLE, Provider, fill_in
 from cellwright.settings import ServiceSettings
 
 __all__ = [
-    *("CLAIMS", "LIVE", "LIVE_SERVERS", "PROOFS"),
+    *("CLAIMS", "LIVE", "LIVE_CLAIMS", "LIVE_SERVERS", "PROOFS"),
     *("Played", "prove", "simulated", "write_row"),
 ]
 
@@ -39,7 +39,7 @@ LIVE_SERVERS = {
     "litellm": "LiteLLM before llama.cpp",
     "python_llama": "llama-cpp-python",
 }
-"""Which real servers ``make test-foreign`` probes, and what the documentation calls them."""
+"""Which real servers ``make test-foreign`` asks, and what the documentation calls them."""
 CLAIMS = {
     "main job": "tests/test_provider_matrix.py",
     "replay": "tests/test_provider_matrix.py",
@@ -47,6 +47,8 @@ CLAIMS = {
     "first run": "tests/server/test_provider_first_run.py",
 }
 """What is tried with each provider, and where."""
+LIVE_CLAIMS = dict.fromkeys(CLAIMS, "tests/foreign/test_main_job.py")
+"""The same with real servers."""
 NAMES_PICTURES = ('"image_url"', '"input_image"', '"type":"image"')
 OTHERS = {
     "OpenAI": OpenAIResponses,
@@ -107,12 +109,17 @@ def simulated(provider: Provider, script: Sequence[Sequence[Any]]) -> Iterator[P
                 object.__setattr__(provider, name, value)
 
 
-def prove(provider: Provider, claim: str) -> None:
-    """Hold a claim that a test has just proven against the checked-in file."""
+def prove(name: str, claim: str) -> None:
+    """Hold a claim that a test has just proven against the checked-in file.
+
+    Args:
+        name: Of the provider that was played, or of the real server's fixture.
+        claim: One of ``CLAIMS``.
+    """
     proven: dict[str, list[str]] = json.loads(PROOFS.read_text("utf-8"))
-    known = proven.get(provider.name, [])
+    known = proven.get(name, [])
     if os.environ.get("WRITE_DOCS") and claim not in known:
-        proven[provider.name] = [each for each in CLAIMS if each in (*known, claim)]
+        proven[name] = [each for each in CLAIMS if each in (*known, claim)]
         rows = (f"  {json.dumps(n)}: {json.dumps(told)}" for n, told in sorted(proven.items()))
         PROOFS.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
     assert claim in known or os.environ.get("WRITE_DOCS"), "run this with WRITE_DOCS=1"

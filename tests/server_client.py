@@ -29,6 +29,18 @@ class Answer:
         return json.loads(self.body)
 
 
+@dataclass(frozen=True)
+class FirstRun:
+    """What the server answered to the steps of the panel's first run."""
+
+    models: list[str]
+    """That the service lists."""
+    checks: list[dict[str, Any]]
+    chosen: dict[str, str]
+    state: dict[str, Any]
+    """Once the service is kept."""
+
+
 @dataclass
 class Client:
     """Sends requests to the extension's routes."""
@@ -37,6 +49,8 @@ class Client:
     base_url: str
     token: str
     cookies: dict[str, str] = field(default_factory=dict)
+    seconds: float = 30
+    """How long an answer may take."""
 
     async def log_in(self) -> None:
         """Become a browser in which somebody has logged in."""
@@ -73,6 +87,18 @@ class Client:
         content: bytes | None = response.body
         return Answer(response.code, response.headers, content or b"")
 
+    async def first_run(self, base_url: str, api_key: str) -> FirstRun:
+        """Ask what the panel asks at first: for models, a test of the service, that it is kept.
+
+        Where the service lists no model, one is typed.
+        """
+        wanted = {"base_url": base_url, "api_key": api_key}
+        models = (await self.call("POST", "models", wanted)).json["models"]
+        chosen = {**wanted, "model": models[0] if models else "typed-by-hand"}
+        checks = (await self.call("POST", "service/test", {**chosen, "send": True})).json
+        state = (await self.call("PUT", "service", chosen)).json
+        return FirstRun(models, checks, chosen, state)
+
     async def fetch(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> HTTPResponse:
@@ -85,7 +111,7 @@ class Client:
             body=body,
             allow_nonstandard_methods=True,
             follow_redirects=False,
-            request_timeout=30,
+            request_timeout=self.seconds,
         )
         return response
 

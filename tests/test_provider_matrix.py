@@ -123,7 +123,7 @@ def test_the_main_job(desk: Desk, provider: Provider) -> None:
     assert (second.status, second.answer) == ("completed", "The mean is 21."), second.reason
     assert [ran.source for ran in first.executions] == [TABLE, PLOT]
     assert "image/png" in repr(first.executions[1].outputs)
-    prove(provider, "main job")
+    prove(provider.name, "main job")
 
 
 @each_provider
@@ -131,7 +131,7 @@ def test_a_replay(desk: Desk, provider: Provider) -> None:
     recorded, _ = desk.main_job(provider)
     list(desk.kernel.execute(CellRequest("reset", "%reset -f"), Stop(), lambda o: o))
     assert compare(recorded, desk.again(replay(recorded, desk.place))) == ()
-    prove(provider, "replay")
+    prove(provider.name, "replay")
 
 
 @each_provider
@@ -141,4 +141,4 @@ def test_a_rerun_with_another(desk: Desk, provider: Provider) -> None:
     _, recorded = desk.main_job(before)
     run = desk.played_by(provider, recorded)
     assert (run.status, run.answer) == ("completed", "It is 21."), run.reason
-    prove(provider, "rerun")
+    prove(provider.name, "rerun")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fake_providers import ROWS
-from provider_proofs import CLAIMS, LIVE, LIVE_SERVERS, OTHERS
+from provider_proofs import CLAIMS, LIVE, LIVE_CLAIMS, LIVE_SERVERS, OTHERS
 from provider_proofs import PROOFS as PROVEN
 from source_tree import PROJECT, source_files
 
@@ -338,7 +338,7 @@ def table_of_providers() -> str:
 
 
 def table_of_proofs() -> str:
-    """What was proven with each provider as it is played, and what else was."""
+    """What was proven with each provider as it is played, what else was, and with real servers."""
     proven = json.loads(PROVEN.read_text("utf-8"))
     heads = [f"[{claim}](../../{file})" for claim, file in CLAIMS.items()]
     rows = [f"| provider | played by | {' | '.join(heads)} | also |", "|---" * 7 + "|"]
@@ -350,6 +350,12 @@ def table_of_proofs() -> str:
         is_plain = p.name in ROWS and not ROWS[p.name].rules
         played = "plain rules" if is_plain else "its own rules"
         rows.append(f"| {' | '.join((p.name, played, *marks, also))} |")
+    for name, title in LIVE_SERVERS.items():
+        marks = [
+            f"[yes](../../{file})" if claim in proven.get(name, ()) else ""
+            for claim, file in LIVE_CLAIMS.items()
+        ]
+        rows.append(f"| {' | '.join((title, 'itself', *marks, ''))} |")
     return "\n".join(rows)
 
 
@@ -366,9 +372,12 @@ def table_of_live_rows() -> str:
 def test_nothing_is_proven_of_what_is_not_in_the_table() -> None:
     """A test that passes holds its own claim against the file; here it is the other way round."""
     proven = json.loads(PROVEN.read_text("utf-8"))
-    assert set(proven) <= {provider.name for provider in PROVIDERS}
+    names = {provider.name for provider in PROVIDERS}
+    assert names.isdisjoint(LIVE_SERVERS), "a row of the file would be of two"
+    assert set(proven) <= names | LIVE_SERVERS.keys()
     assert all(set(claims) <= set(CLAIMS) for claims in proven.values())
-    assert all((PROJECT / file).exists() for file in CLAIMS.values())
+    files = {*CLAIMS.values(), *LIVE_CLAIMS.values()}
+    assert all((PROJECT / file).exists() for file in files)
     assert set(ROWS) | set(OTHERS) == {provider.name for provider in PROVIDERS}
 
 

@@ -20,12 +20,9 @@ async def test_the_panels_first_run(
     assert provider.name in [row["name"] for row in offered]
     with simulated(provider, [[calls("ping", {"word": "hello"})]]) as played:
         monkeypatch.setenv("CELLWRIGHT_API", played.settings.api)
-        wanted = {"base_url": played.base_url, "api_key": "the-key-of-a-test"}
-        listed = (await client.call("POST", "models", wanted)).json["models"]
-        assert len(listed) == bool(provider.models_path)
-        chosen = {**wanted, "model": listed[0] if listed else "typed-by-hand"}
-        checks = (await client.call("POST", "service/test", {**chosen, "send": True})).json
-        assert [check for check in checks if check["status"] == "blocked"] == []
-        state = (await client.call("PUT", "service", chosen)).json
-    assert (state["model"], state["has_key"], state["is_demo"]) == (chosen["model"], True, False)
-    prove(provider, "first run")
+        first = await client.first_run(played.base_url, "the-key-of-a-test")
+    assert len(first.models) == bool(provider.models_path)
+    assert [check for check in first.checks if check["status"] == "blocked"] == []
+    assert first.state["model"] == first.chosen["model"]
+    assert (first.state["has_key"], first.state["is_demo"]) == (True, False)
+    prove(provider.name, "first run")
