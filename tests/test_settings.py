@@ -224,3 +224,24 @@ class TestKeyCommand:
     def test_one_that_cannot_be_run_is_named(self, command: str) -> None:
         with pytest.raises(SetupError, match="cannot be run"):
             from_env({"CELLWRIGHT_KEY_COMMAND": command})
+
+
+@pytest.mark.parametrize(
+    ("value", "is_on"),
+    [("yes", True), (" On", True), ("1", True), ("off", False), ("false", False)],
+)
+def test_a_switch_is_written_as_people_write_it(value: str, is_on: bool) -> None:
+    assert from_env({"CELLWRIGHT_PROJECT_FILES": value}).project_files is is_on
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused() -> None:
+    with pytest.raises(SetupError, match="'perhaps'"):
+        from_env({"CELLWRIGHT_PROJECT_FILES": "perhaps"})
+
+
+def test_what_cannot_be_used_says_what_it_is_and_how_it_is_written() -> None:
+    with pytest.raises(SetupError, match="the object has 'temperatur'; known are"):
+        from_env({"CELLWRIGHT_PARAMETERS": '{"temperatur": 0.2}'})
+    with pytest.raises(SetupError) as refused:  # a file is named, and JSON was given
+        from_env({"CELLWRIGHT_MODELS": '{"qwen": {"vision": false}}'})
+    assert refused.value.hint.startswith("The file holds JSON such as")

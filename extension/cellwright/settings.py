@@ -34,7 +34,7 @@ MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
 
-EXAMPLE = 'It holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
+EXAMPLE = 'The file holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
 
 
 @dataclass(frozen=True)
@@ -205,27 +205,29 @@ def check_parameters(given: Any, names: Iterable[str] = PARAMETER_CHECKS) -> dic
         SetupError: One is not known, or has a value that it cannot have.
     """
     try:
-        checked = _checked_row("It", given, {name: PARAMETER_CHECKS[name] for name in names})
+        checked = _checked_row(
+            "the object", given, {name: PARAMETER_CHECKS[name] for name in names}
+        )
     except ValueError as error:
         raise SetupError(f"The parameters cannot be used: {error}.") from None
     return {name: value for name, value in checked.items() if value not in ("", None, {})}
 
 
 def _checked(name: str, row: Any) -> ModelSettings:
-    return ModelSettings(**_checked_row(name, row, CHECKS))
+    return ModelSettings(**_checked_row(repr(name), row, CHECKS))
 
 
 def _checked_row(
     name: str, row: Any, checks: Mapping[str, tuple[Callable[[Any], bool], str]]
 ) -> dict[str, Any]:
     if not isinstance(row, Mapping):
-        raise ValueError(f"{name!r} is not an object")
+        raise ValueError(f"{name} is not an object")
     for key, value in row.items():
         if key not in checks:
-            raise ValueError(f"{name!r} has {key!r}; known are {', '.join(checks)}")
+            raise ValueError(f"{name} has {key!r}; known are {', '.join(checks)}")
         is_good, wanted = checks[key]
         if not is_good(value):
-            raise ValueError(f"{key!r} of {name!r} is {value!r} and not {wanted}")
+            raise ValueError(f"{key!r} of {name} is {value!r} and not {wanted}")
     return dict(row)
 
 
@@ -408,9 +410,13 @@ def _count(env: Mapping[str, str], name: str) -> int:
 
 def _yes_or_no(env: Mapping[str, str], name: str) -> bool:
     value = env[name].strip().lower()
-    if value not in ("yes", "no"):
+    if value not in (*YES, *NO):
         raise SetupError(f"{name} is {value!r}.", hint="Use yes or no.")
-    return value == "yes"
+    return value in YES
+
+
+YES, NO = ("yes", "on", "true", "1"), ("no", "off", "false", "0")
+"""As people write switches elsewhere, and ``off`` in other variables of ours."""
 
 
 def not_for_guests(settings: Settings, what: str) -> None:
@@ -678,7 +684,7 @@ def _read_object(env: Mapping[str, str], name: str) -> dict[str, Any]:
     try:
         value = json.loads(text) if text else {}
         if name == "CELLWRIGHT_PARAMETERS":
-            return _checked_row("It", value, PARAMETER_CHECKS)
+            return _checked_row("the object", value, PARAMETER_CHECKS)
         if not all(isinstance(item, str) for item in dict(value).values()):
             raise ValueError("the value of a header is a text")
     except (ValueError, TypeError) as error:
@@ -737,5 +743,5 @@ def _prices(path: str) -> dict[str, Price]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise SetupError(
             f"CELLWRIGHT_PRICES names {path!r}, which cannot be used: {error}.",
-            hint='It holds JSON such as {"a-model": {"prompt": 1.25, "completion": 10}}.',
+            hint='The file holds JSON such as {"a-model": {"prompt": 1.25, "completion": 10}}.',
         ) from error

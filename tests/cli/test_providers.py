@@ -350,3 +350,17 @@ def test_doctor_asks_gemini_for_its_models(shell: Shell) -> None:
     states = {check["name"]: check["status"] for check in doctor.document["checks"]}
     assert (states["endpoint"], states["model"]) == ("ok", "ok")
     assert "x-goog-api-key" in service.other_requests[0].headers
+
+
+def test_doctor_sends_nobody_to_an_address_that_they_did_not_set(shell: Shell) -> None:
+    """The tests reach no network, so the provider of the key is not found."""
+    environ = {**shell.environ, "ANTHROPIC_API_KEY": "sk-ant-0123456789"}
+    found = Shell(shell.folder, environ).run("doctor", "--json").document["checks"]
+    endpoint = next(check for check in found if check["name"] == "endpoint")
+    assert endpoint["status"] == "failed"
+    assert endpoint["action"] == "Check the address and the network."
+    own = {"CELLWRIGHT_BASE_URL": "http://127.0.0.1:9/v1", "CELLWRIGHT_MODEL": "a-model"}
+    found = Shell(shell.folder, {**shell.environ, **own}).run("doctor", "--json").document["checks"]
+    endpoint = next(check for check in found if check["name"] == "endpoint")
+    assert endpoint["text"] == "127.0.0.1:9 does not answer: Connection refused."
+    assert "CELLWRIGHT_BASE_URL" in endpoint["action"]

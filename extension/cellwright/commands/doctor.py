@@ -22,6 +22,7 @@ from cellwright.errors import (
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import is_listed, list_models, template_takes_tools
+from cellwright.llm.faults import HOST_HINT
 from cellwright.llm.keys import KEY_FILE
 from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
 from cellwright.providers import PROVIDERS, find_provider, signer_of
@@ -140,20 +141,16 @@ def _key(settings: Settings, service: Service) -> DoctorCheck:
 
 
 def _endpoint(service: Service) -> DoctorCheck:
-    parts = urlsplit(service.base_url)
+    provider, parts = find_provider(service.base_url), urlsplit(service.base_url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((host, port), CONNECT_SECONDS).close()
     except OSError as error:
-        text = f"{host}:{port} does not answer: {error}."
-        return DoctorCheck(
-            "endpoint",
-            "failed",
-            text,
-            "Check CELLWRIGHT_BASE_URL, or start the server.",
-            LMConnectionError.__name__,
-        )
-    name = find_provider(service.base_url).name
+        text = f"{host}:{port} does not answer: {error.strerror or error}."
+        own = provider.start_hint or "Check CELLWRIGHT_BASE_URL, or start the server."
+        action = HOST_HINT if provider.hosts else own
+        return DoctorCheck("endpoint", "failed", text, action, LMConnectionError.__name__)
+    name = provider.name
     shown = f"{service.base_url} ({name})" if name and not service.is_demo else service.base_url
     return DoctorCheck("endpoint", "ok", f"{shown} answers.")
 
