@@ -77,6 +77,23 @@ def test_it_is_imported_scored_again_compared_and_exported(tmp_path: Path) -> No
     assert pages.code == 0, pages.err
 
 
+def test_a_sample_that_inspect_could_not_run_is_in_no_total(tmp_path: Path) -> None:
+    data = json.loads(LOG.read_text())
+    for sample, message in ((data["samples"][0], "no route"), (data["samples"][2], "too late")):
+        sample["error"] = {"message": message, "traceback": "", "traceback_ansi": ""}
+    data["samples"][0]["scores"] = {}  # the other one was scored all the same
+    (tmp_path / "log.json").write_text(json.dumps(data))
+    shell = Shell(tmp_path, {"CELLWRIGHT_HOME": str(tmp_path / "home"), "CELLWRIGHT_OLLAMA": "off"})
+    done = shell.run("bench", "import", "log.json", "-o", "out")
+    assert done.code == 1
+    assert "two: INTERACT_FAILED: no route" in done.err
+    (line,) = [line for line in done.out.splitlines() if line.startswith("mockllm/model ")]
+    assert line.split()[1:3] == ["1", "3"]
+    assert "1 INTERACT_FAILED" in line
+    board = shell.run("bench", "leaderboard", "out")
+    assert "mockllm/model" in board.out, "the agent's name, not its folder's"
+
+
 def test_its_samples_can_be_asked_of_another_model() -> None:
     suite = open_suite(f"inspect:{LOG}")
     assert [item.index for item in suite.items] == ["two", "many", "lost"]

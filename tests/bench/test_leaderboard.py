@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,22 @@ def test_the_page_shows_all_and_runs_nothing(board: Leaderboard) -> None:
     # Samples that tell the agents apart come before those that all pass.
     side = page.index("Side by side")
     assert page.index("<summary>35:", side) < page.index("<summary>0:", side)
+
+
+def test_parts_of_points_and_samples_that_were_not_run_have_columns(board: Leaderboard) -> None:
+    plain = leaderboard_page([board])
+    assert '<th class="number">Points</th>' not in plain
+    assert "Not run" not in plain
+    half = replace(sample("half", 0, False, None), scores=(Score("sum", 0.5, passed=False),))
+    found = rank("t", {"half": [half], "whole": [sample("whole", n, True, None) for n in (0, 1)]})
+    assert [(e.name, e.points.value, e.not_run) for e in found.entries] == [
+        ("whole", 1.0, 0),
+        ("half", 0.5, 1),
+    ]
+    page = leaderboard_page([found])
+    assert '<th class="number">Points</th>' in page
+    assert '<td class="number">50.0%</td>' in page
+    assert '<th class="number">Not run</th></tr>' in page
 
 
 def test_epochs_are_marked_and_a_page_can_hold_two_suites() -> None:

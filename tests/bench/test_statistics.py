@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Hashable
 from dataclasses import replace
 
 import pytest
@@ -191,6 +192,20 @@ def test_interval_and_p_value_are_of_one_test(pairs: list[tuple[int, int]]) -> N
     )
     is_outside = found.difference.low > 1e-9 or found.difference.high < -1e-9
     assert is_outside == (found.p_value < 0.05 - 1e-9) or abs(found.p_value - 0.05) < 1e-6
+
+
+def test_samples_of_one_family_alone_are_compared_as_their_shares_are_told() -> None:
+    def compare(*, is_one_family: bool) -> Comparison:
+        sides: list[dict[Hashable, Observation]] = [
+            {n: Observation(n, is_one_family or n, value) for n in map(str, range(40))}
+            for value in (0.0, 1.0)
+        ]
+        return compare_paired(*sides)
+
+    found = compare(is_one_family=True)
+    assert found == compare(is_one_family=False)
+    assert found.p_value < 0.001
+    assert found.difference.low > 0.8
 
 
 def test_the_detectable_difference_is_seen_in_four_of_five_tries() -> None:

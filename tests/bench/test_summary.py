@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,35 @@ def test_epochs_give_pass_at_k_and_a_clustered_interval(tmp_path: Path) -> None:
     assert found.share.method == "clustered t"
     assert found.variance is not None
     assert found.variance.within == pytest.approx(1 / 3)
+
+
+def test_checks_that_are_right_in_part_count_beside_what_passes(tmp_path: Path) -> None:
+    def graded(index: int, *values: float) -> SampleRecord:
+        points = (3.0, 1.0)
+        scores = [
+            Score(name, value, passed=value == 1, points=worth)
+            for name, value, worth in zip(("table", "words"), values, points, strict=True)
+        ]
+        return SampleRecord(f"t:{index}:2", task=SampleTask("t", index, epoch=2), scores=(*scores,))
+
+    found = summary_of(results(tmp_path, graded(0, 1.0, 0.5), graded(1, 0.5, 1.0)), "a", "t")
+    assert (found.passed, found.share.value) == (0, 0.0)
+    assert found.points.value == pytest.approx((3.5 / 4 + 2.5 / 4) / 2)
+    assert found.points.low < found.points.value < found.points.high
+    assert {name: mean.value for name, mean in found.by_check.items()} == {
+        "table": 0.75,
+        "words": 0.75,
+    }
+    # A check that says nothing of itself is told by its points, and a later epoch by its number.
+    assert found.not_passed[0] == "0 (epoch 2): words: 0.5 of 1 points"
+
+
+def test_checks_that_some_samples_lack_or_have_twice_have_no_mean(tmp_path: Path) -> None:
+    one, two = (Score(name, 1.0, passed=True) for name in ("a", "b"))
+    first = replace(sample(0, 1), scores=(one, two))
+    twice = replace(sample(1, 1), scores=(one, two, two))
+    assert summary_of(results(tmp_path / "2", first, twice), "a", "t").by_check == {}
+    assert summary_of(results(tmp_path / "1", first, sample(1, 1)), "a", "t").by_check == {}
 
 
 def test_nothing_yet_is_a_sum_too(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from cellwright.bench.statistics import (
     estimate,
     mean_of_epochs,
 )
-from cellwright.bench.summary import describe_way
+from cellwright.bench.summary import describe_way, earned_share
 from cellwright.exports.html import cell_html, duration_text, page_start, shown_text
 from cellwright.exports.sample import CANARY, SampleRecord
 from cellwright.record.messages import Usage
@@ -50,6 +50,10 @@ class Entry:
     tokens_each: float
     failures: Mapping[str, int]
     """How often which kind of failure came up."""
+    points: Estimate
+    """What a sample earns of its points, as a share."""
+    not_run: int = 0
+    """Samples that others have and this one has not; they are in none of its numbers."""
     behind: Comparison | None = None
     """Against the best, on the samples that both have."""
     p_adjusted: float | None = None
@@ -92,7 +96,9 @@ def rank(suite: str, results: Mapping[str, Sequence[SampleRecord]]) -> Leaderboa
         for sample in some:
             by_agent = samples.setdefault(str(sample.task.index), {})
             by_agent[name] = (*by_agent.get(name, ()), sample)
-    return Leaderboard(suite, tuple(ranked), samples)
+    lacking = Counter(e.name for e in ranked for some in samples.values() if e.name not in some)
+    counted = tuple(replace(entry, not_run=lacking[entry.name]) for entry in ranked)
+    return Leaderboard(suite, counted, samples)
 
 
 def rank_all(found: Iterable[tuple[str, str, str, Sequence[SampleRecord]]]) -> list[Leaderboard]:
@@ -126,6 +132,7 @@ def _entry(name: str, samples: Sequence[SampleRecord]) -> Entry:
         math.fsum(sample.time.seconds for sample in samples) / count,
         sum(_count_tokens(sample) for sample in samples) / count,
         dict(Counter(kind for sample in samples for kind in _failure_kinds(sample)).most_common()),
+        estimate([Observation(s.task.index, _family(s), earned_share(s)) for s in samples]),
         note=next((describe_way(c) for s in samples if (c := choice_of(s.scores))), ""),
     )
 
@@ -199,8 +206,12 @@ td.number, th.number { text-align: right !important; white-space: nowrap; }
 
 
 def _standings(board: Leaderboard) -> Iterator[str]:
-    names = ("Agent", "Passed", "95 %", "Behind the first", "Cost each", "Time each", "Tokens each")
-    rows = []
+    names = ["Agent", "Passed", "95 %", "Behind the first", "Cost each", "Time each", "Tokens each"]
+    has_parts = any(entry.points.value != entry.share.value for entry in board.entries)
+    is_partial = any(entry.not_run for entry in board.entries)
+    names[3:3] = ["Points", "95 %"] if has_parts else []
+    names += ["Not run"] if is_partial else []
+    rows: list[tuple[str, ...]] = []
     for place, entry in enumerate(board.entries, start=1):
         share, cost = entry.share, entry.cost_each
         rows.append(
@@ -208,14 +219,20 @@ def _standings(board: Leaderboard) -> Iterator[str]:
                 f"{place}. {shown_text(entry.name)}"
                 + (f" <small>{shown_text(entry.note)}</small>" if entry.note else ""),
                 f"{share.value:.1%} <small>{entry.passed} of {entry.total}</small>",
-                f"{share.low:.1%} – {share.high:.1%}",
+                _interval(share),
+                *((f"{entry.points.value:.1%}", _interval(entry.points)) if has_parts else ()),
                 _behind(entry),
                 f"${cost.value:.4f}" if cost is not None else "not known",
                 duration_text(entry.seconds_each),
                 f"{entry.tokens_each:,.0f}",
+                *((str(entry.not_run or ""),) if is_partial else ()),
             )
         )
     yield _table(names, rows)
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.low:.1%} – {estimate.high:.1%}"
 
 
 def _behind(entry: Entry) -> str:

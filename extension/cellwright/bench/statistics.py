@@ -185,15 +185,20 @@ def estimate(observations: Sequence[Observation]) -> Estimate:
     Args:
         observations: Values from 0 to 1; several of a sample are its epochs.
     """
-    samples = mean_of_epochs(observations)
-    if len({seen.family for seen in samples}) < 2:
-        samples = [replace(seen, family=seen.sample) for seen in samples]
+    samples = _with_families(mean_of_epochs(observations))
     stand_alone = len({seen.family for seen in samples}) == len(samples)
     if stand_alone and all(seen.value in SHARE for seen in samples):
         found = wilson(math.fsum(seen.value for seen in samples), len(samples))
     else:
         found = clustered(samples, SHARE)
     return replace(found, count=len(observations))
+
+
+def _with_families(samples: list[Observation]) -> list[Observation]:
+    """The same; where all are of one family, each stands alone in it."""
+    if len({seen.family for seen in samples}) > 1:
+        return samples
+    return [replace(seen, family=seen.sample) for seen in samples]
 
 
 def mean_of_epochs(observations: Iterable[Observation]) -> list[Observation]:
@@ -246,6 +251,7 @@ def compare_paired(
         for key, seen in first.items()
         if key in second
     ]
+    differences = _with_families(differences)
     better = sum(seen.value > 0 for seen in differences)
     worse = sum(seen.value < 0 for seen in differences)
     difference = clustered(differences, DIFFERENCE)

@@ -19,7 +19,7 @@ from cellwright.bench.statistics import (
     reduce_epochs,
     variance_of,
 )
-from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample import SampleRecord, Score, sum_points
 from cellwright.record.choices import Choice, ChoiceWay
 from cellwright.record.run_record import choice_of
 from cellwright.record.values import to_dict
@@ -45,6 +45,10 @@ class Outcome:
     seconds: float
     choice: Choice | None = None
     """Out of which attempts it was chosen; None: there was one alone."""
+    earned: float = 0.0
+    """The share of its points that it earned, from 0 to 1."""
+    checks: tuple[tuple[str, float], ...] = ()
+    """Of each of its checks that could be made the name and the value, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,10 @@ class SuiteSummary:
     total: int
     """Samples that were run: those that could not be run are in ``failures``."""
     share: Estimate
+    points: Estimate
+    """What a sample earns of its points, as a share: checks that are right in part count, too."""
+    by_check: dict[str, Estimate]
+    """The mean value of each check that all samples have once, where there are several such."""
     by_status: dict[str, int]
     by_group: dict[str, dict[str, Any]]
     check_errors: int
@@ -110,11 +118,25 @@ def outcome_of(record: SampleRecord) -> Outcome:
         record.status,
         record.passed,
         all(score.value is not None for score in record.scores),
-        (failed.error or failed.explanation)[:200] if failed is not None else "",
+        _why(failed)[:200] if failed is not None else "" if record.passed else record.error[:200],
         record.cost_dollars,
         record.time.seconds,
         choice_of(record.scores),
+        earned_share(record),
+        tuple((s.name, s.value) for s in record.scores if s.value is not None and s.points),
     )
+
+
+def earned_share(record: SampleRecord) -> float:
+    """The share of its points that a sample earned; of one without points, whether it passed."""
+    grade = sum_points(record.scores)
+    return grade.earned / grade.points if grade.points else float(record.passed)
+
+
+def _why(failed: Score) -> str:
+    """Why a check did not pass; one that says nothing of it, by its points."""
+    said = failed.error or failed.explanation
+    return said or f"{failed.name}: {failed.earned:g} of {failed.points:g} points"
 
 
 def summary_of(files: ResultFiles, agent: str, suite: str) -> SuiteSummary:
@@ -152,13 +174,15 @@ def summarise(
     """What samples came to."""
     groups = sorted({outcome.group for outcome in found if outcome.group})
     costs = [outcome.cost_dollars for outcome in found if outcome.cost_dollars is not None]
-    lost = [f"{o.index}: {o.why or o.status}" for o in found if not o.passed]
+    lost = [f"{o.index}{_epoch(o)}: {o.why or o.status}" for o in found if not o.passed]
     return SuiteSummary(
         agent=agent,
         suite=suite,
         passed=sum(outcome.passed for outcome in found),
         total=len(found),
         share=estimate(_observations(found)),
+        points=estimate([_observe(o, o.earned) for o in found]),
+        by_check=_by_check(found),
         by_status=dict(Counter(outcome.status for outcome in found)),
         by_group={name: _group([o for o in found if o.group == name]) for name in groups},
         check_errors=sum(not outcome.is_scored for outcome in found),
@@ -171,6 +195,21 @@ def summarise(
         not_passed=tuple(lost[:LISTED]),
         best_of=_best_of(found),
     )
+
+
+def _epoch(outcome: Outcome) -> str:
+    return f" (epoch {outcome.epoch})" if outcome.epoch > 1 else ""
+
+
+def _by_check(found: list[Outcome]) -> dict[str, Estimate]:
+    """Each check that all samples have; none where that is one, which says what the share says."""
+    if not found:
+        return {}
+    counted = [Counter(name for name, _ in outcome.checks) for outcome in found]
+    names = [name for name in counted[0] if all(count[name] == 1 for count in counted)]
+    if len(names) < 2:
+        return {}
+    return {name: estimate([_observe(o, dict(o.checks)[name]) for o in found]) for name in names}
 
 
 def _best_of(found: list[Outcome]) -> BestOfSummary | None:
@@ -201,7 +240,11 @@ def _group(found: list[Outcome]) -> dict[str, Any]:
 
 
 def _observations(found: Iterable[Outcome]) -> list[Observation]:
-    return [Observation(o.index, o.family or repr(o.index), float(o.passed)) for o in found]
+    return [_observe(outcome, float(outcome.passed)) for outcome in found]
+
+
+def _observe(outcome: Outcome, value: float) -> Observation:
+    return Observation(outcome.index, outcome.family or repr(outcome.index), value)
 
 
 def _at_k(found: list[Outcome]) -> dict[str, Estimate]:

@@ -43,6 +43,7 @@ from cellwright.bench.runner import (
     unpacked,
 )
 from cellwright.bench.scenes import JudgeReply
+from cellwright.bench.statistics import Estimate
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.opening import open_suite, public_suites, split_form
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
@@ -355,6 +356,8 @@ workshop = Workshop()
 
 
 HEADERS = ["agent", "<passed>", "<of>", "<share>", "95 %", "not run", "statuses"]
+POINTS_AT = 5
+"""The column before which points stand, where some earn a part of them."""
 SHOWN = 3
 LINE_CHARACTERS = 160
 
@@ -368,8 +371,13 @@ def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) ->
         files.sum_up(summary.document())
         summaries.append(summary)
         _tell(invocation, summary, files)
-    rows = [_row(summary) for summary in summaries]
-    text = "\n".join([table(HEADERS, rows), *filter(None, map(_describe_best_of, summaries))])
+    rows, headers = [_row(summary) for summary in summaries], list(HEADERS)
+    if any(summary.points.value != summary.share.value for summary in summaries):
+        headers[POINTS_AT:POINTS_AT] = ["<points>", "95 %"]
+        for row, summary in zip(rows, summaries, strict=True):
+            row[POINTS_AT:POINTS_AT] = _numbers(summary.points)
+    below = [*map(_describe_checks, summaries), *map(_describe_best_of, summaries)]
+    text = "\n".join([table(headers, rows), *filter(None, below)])
     invocation.console.result(_document(summaries, root), text)
     return NOT_COMPLETED if any(summary.failures for summary in summaries) else COMPLETED
 
@@ -406,6 +414,17 @@ def _document(summaries: list[SuiteSummary], root: Path) -> dict[str, Any]:
     }
 
 
+def _numbers(estimate: Estimate) -> list[str]:
+    return [f"{estimate.value:.1%}", f"{estimate.low:.1%} to {estimate.high:.1%}"]
+
+
+def _describe_checks(summary: SuiteSummary) -> str:
+    """The mean value of each check; empty: one check says what the share says."""
+    each = [(name, *_numbers(found)) for name, found in summary.by_check.items()]
+    said = ", ".join(f"{name} {value} ({interval})" for name, value, interval in each)
+    return f"{summary.agent}, by check: {said}" if said else ""
+
+
 def _describe_best_of(summary: SuiteSummary) -> str:
     """The score beside what one attempt passes and what any of them does; empty: there was one."""
     best = summary.best_of
@@ -419,13 +438,12 @@ def _describe_best_of(summary: SuiteSummary) -> str:
 
 
 def _row(summary: SuiteSummary) -> list[str]:
-    share, statuses = summary.share, summary.by_status.items()
+    statuses = summary.by_status.items()
     return [
         summary.agent,
         str(summary.passed),
         str(summary.total),
-        f"{share.value:.1%}",
-        f"{share.low:.1%} to {share.high:.1%}",
+        *_numbers(summary.share),
         ", ".join(f"{count} {word}" for word, count in summary.failures.items()) or "0",
         ", ".join(f"{count} {status}" for status, count in statuses),
     ]

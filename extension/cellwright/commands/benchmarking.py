@@ -17,7 +17,7 @@ from cellwright.bench.grading_cells import material_of, with_cells
 from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.leaderboard import Entry, leaderboard_page, rank_all
 from cellwright.bench.near_copies import list_marked, near_copies
-from cellwright.bench.results import ResultFiles, folder_name, samples_in
+from cellwright.bench.results import Failure, ResultFiles, folder_name, samples_in
 from cellwright.bench.runner import BenchProgress, Laboratory, rescored
 from cellwright.bench.statistics import adjust_p_values
 from cellwright.bench.suite_making import make_suite
@@ -100,7 +100,11 @@ def import_log(invocation: Invocation) -> int:
     for sample in samples_of(log):
         agent = sample.agent or log.model
         files = agents.setdefault(agent, ResultFiles(root, agent, log.task))
-        files.add(redactor.event(sample))
+        if sample.error and not sample.scores:  # Inspect leaves it out of its numbers, too
+            task, why = sample.task, redactor.text(sample.error)
+            files.add_failure(Failure(task.index, task.epoch, "INTERACT_FAILED", why))
+        else:
+            files.add(redactor.event(sample))
     return report(invocation, root, log.task, list(agents))
 
 
@@ -315,11 +319,12 @@ def write_leaderboard(invocation: Invocation) -> int:
     boards = rank_all(
         (
             runs.parent.name,
-            runs.parent.parent.name,
+            samples[0].agent if samples else runs.parent.parent.name,
             runs.parent.parent.parent.name,
-            [redactor.event(sample) for sample in samples_in(runs)],
+            samples,
         )
         for runs in files
+        for samples in [[redactor.event(sample) for sample in samples_in(runs)]]
     )
     if not boards:
         raise SetupError(
