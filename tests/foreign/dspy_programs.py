@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -177,7 +178,16 @@ async def listen(address: str) -> str:
 
 
 def main() -> None:
-    """Run them all."""
+    """Run them all, and tell what dspy says will go."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = run_all()
+    found["deprecated"] = [text for each in warned if "messages=" in (text := str(each.message))]
+    print(json.dumps(found))
+
+
+def run_all() -> dict[str, Any]:
+    """What each program comes to."""
     found: dict[str, Any] = {form.__name__: run_react(form()) for form in FORMS}
     dspy.configure(lm=DummyLM([{"answer": "4"}]), adapter=ChatAdapter())
     found["configured"] = dspy.Predict("question -> answer: int")(question="2 + 2?").answer
@@ -191,7 +201,7 @@ def main() -> None:
     server.server_close()
     theirs = (dspy.ChatAdapter(), dspy.JSONAdapter(), dspy.XMLAdapter())
     found["repeated"] = [repeats_questions(each) for each in (*theirs, *(f() for f in FORMS))]
-    print(json.dumps(found))
+    return found
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from typing import Any
 
 from cellwright.errors import LMError, SetupError
 from cellwright.llm.adapters import ShownText
+from cellwright.llm.adapters.asking import ask, await_reply
 from cellwright.llm.adapters.field_values import (
     BadValueError,
     description_of,
@@ -362,7 +363,7 @@ class SignatureAdapter(NativeAdapter):
 
         Args:
             lm: Called with ``messages`` and ``lm_kwargs``; returns texts, or mappings with
-                ``text``, ``tool_calls`` and ``logprobs``.
+                ``text``, ``tool_calls`` and ``logprobs``. Or a model of dspy.
             lm_kwargs: Left as they are.
             signature: Ours or dspy's.
             demos: Examples by field name.
@@ -373,8 +374,7 @@ class SignatureAdapter(NativeAdapter):
         """
         request = self._request(lm, lm_kwargs, signature, demos, inputs)
         with told(self, "lm", dict(request.arguments)) as outcome:
-            outcome["outputs"] = lm(**request.arguments)
-        replies = listed(outcome["outputs"])
+            replies = outcome["outputs"] = ask(lm, request.arguments)
         return self._call_postprocess(request.signature, signature, replies, lm, lm_kwargs)
 
     async def acall(
@@ -388,8 +388,7 @@ class SignatureAdapter(NativeAdapter):
         """The same for code that awaits: the model's ``acall``, else a thread that waits."""
         request = self._request(lm, lm_kwargs, signature, demos, inputs)
         with told(self, "lm", dict(request.arguments)) as outcome:
-            outcome["outputs"] = await await_reply(lm, request.arguments)
-        replies = listed(outcome["outputs"])
+            replies = outcome["outputs"] = await await_reply(lm, request.arguments)
         return self._call_postprocess(request.signature, signature, replies, lm, lm_kwargs)
 
     def stream(
@@ -701,22 +700,8 @@ class SignatureAdapter(NativeAdapter):
         return self.format_user_message_content(asked, given)
 
 
-async def await_reply(lm: Any, arguments: Mapping[str, Any]) -> Any:
-    """The replies of a model, awaited; one that cannot be is called in a thread."""
-    if hasattr(lm, "acall"):
-        return await lm.acall(**arguments)
-    import asyncio
-
-    return await asyncio.to_thread(lambda: lm(**arguments))
-
-
 def _calls_functions(lm: Any) -> bool:
     return bool(getattr(lm, "supports_function_calling", False))
-
-
-def listed(replies: Any) -> Sequence[Any]:
-    """Replies as a list, where a model gave one by itself."""
-    return [replies] if isinstance(replies, (str, Mapping)) else replies
 
 
 def _deltas(texts: Mapping[str, str]) -> Iterator[FieldDelta]:

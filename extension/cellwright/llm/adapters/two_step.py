@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright.llm.adapters.asking import await_reply
 from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.field_values import format_value
 from cellwright.llm.adapters.signature_adapter import (
     AdapterParseError,
     FieldAdapter,
     SignatureAdapter,
-    await_reply,
     described,
-    listed,
 )
 from cellwright.llm.signatures import Field
 
@@ -77,7 +76,7 @@ class TwoStepAdapter(FieldAdapter):
             return asyncio.run_coroutine_threadsafe(await_reply(model, arguments), loop).result()
 
         request = self._request(lm, lm_kwargs, signature, demos, inputs)
-        replies = listed(await await_reply(lm, request.arguments))
+        replies = await await_reply(lm, request.arguments)
         asking = copy.copy(self)
         asking._model = ask  # the thread that reads asks, and the loop awaits
         return await asyncio.to_thread(
