@@ -47,6 +47,14 @@ def test_all_results_of_a_folder_are_written_beside_it(
     assert history[0]["content"].startswith("You work in a notebook.")
 
 
+def test_notebooks_have_the_name_that_a_single_run_gives_them_as_well(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "export", "out/a", "--to", "ipynb", "-o", "nbs", "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert sum(name.endswith(".ipynb") for name in files) == 2
+
+
 def test_what_passed_can_be_had_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "export", "out/a", "--to", "csv", "--passed", "-o", "good"]) == 0
     assert capsys.readouterr().out == "good.csv\n"

@@ -65,7 +65,8 @@ def test_results_and_the_leaderboard_carry_it(shell: Shell) -> None:
     files = ResultFiles(shell.folder / "out", "a", "t")
     files.add(SAMPLE)
     files.add_attempt(SAMPLE)
-    for path in (files.runs, files.attempts):
+    files.sum_up({"not_passed": ["1: it is 41, not 42"]})
+    for path in (files.runs, files.attempts, files.overall):
         assert CANARY in path.read_text("utf-8")
     assert shell.run("bench", "leaderboard", "out", "-o", "board.html").code == 0
     assert CANARY in (shell.folder / "board.html").read_text("utf-8")

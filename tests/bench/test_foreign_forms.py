@@ -123,7 +123,7 @@ def test_a_task_of_the_harness_is_asked_with_its_examples_and_scored_by_its_filt
     assert passes(suite, 0, "I add 1 and 1.\n#### 2")
     said = answered(suite, 0, model_agent(ScriptedLM([says("It is 2")]), "m"))
     assert [(score.passed, score.explanation) for score in said.scores] == [
-        (False, "it is '[invalid]'"),
+        (False, "it is '[invalid]', not '2'"),
         (True, ""),
     ]
     assert not answered(suite, 0, open_agent("noop")).passed
@@ -136,7 +136,13 @@ def test_choices_of_the_harness_are_asked_with_letters(harness: Path) -> None:
     assert item.prompt.startswith("Of France?\n\nA) Rome\nB) Paris\n\nEnd with")
     assert answered(suite, 0, open_agent("oracle")).passed
     assert passes(suite, 0, "Not A.\n**Answer: B**")
-    assert not passes(suite, 0, "ANSWER: B\nNo:\nANSWER: A")
+    for said, why in (
+        ("ANSWER: B\nNo:\nANSWER: A", "it says 'ANSWER: A', not 'ANSWER: B'"),
+        ("ANSWER: A, B", "it says 'ANSWER: A, B', not 'ANSWER: B'"),
+        ("Paris", "it names no choice, not 'ANSWER: B'"),
+    ):
+        (score,) = answered(suite, 0, model_agent(ScriptedLM([says(said)]), "m")).scores
+        assert (score.name, score.passed, score.explanation) == ("acc", False, why)
 
 
 @pytest.mark.parametrize(
@@ -219,8 +225,10 @@ def test_a_task_of_inspect_has_its_files_and_all_its_scorers(tasks: Path) -> Non
 
 
 def test_a_task_of_inspect_that_is_not_there_is_refused(tasks: Path, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="capitals, files: name one"):
+    with pytest.raises(SetupError, match="has several tasks.*capitals, files: name one"):
         open_suite(f"inspect:{tasks}")
+    with pytest.raises(SetupError, match="has no task 'rivers'.*capitals, files: name one"):
+        open_suite(f"inspect:{tasks}@rivers")
     (tmp_path / "broken.py").write_text("1 / 0")
     with pytest.raises(SetupError, match="ZeroDivisionError"):
         open_suite(f"inspect:{tmp_path / 'broken.py'}")

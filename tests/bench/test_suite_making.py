@@ -73,17 +73,21 @@ def test_a_folder_of_notebooks_becomes_a_suite_that_can_tell_right_from_wrong(
     Path("course/sales.csv").write_text(CSV)
     write(Path("course/sales.ipynb"), *SALES)
     write(Path("course/double.ipynb"), *GRADED)
+    heading = markdown("# Heights"), code("heights = [3, 4]"), markdown("Sum them.")
+    write(Path("course/heights.ipynb"), *heading, code("total = sum(heights)"))
     write(Path("course/broken.ipynb"), markdown("What is it?"), code("1 / 0"))
     own = code("x = 1", tags=["reference"]), code("assert x == 1", tags=["check"])
     write(Path("course/own.ipynb"), markdown("Set `x`."), *own)
     assert main(["bench", "new", "course", "-o", "suite", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    names = ["double-1.yaml", "own.ipynb"]
+    names = ["double-1.yaml", "heights-2.yaml", "own.ipynb"]
     names += [f"sales-{number}.yaml" for number in (2, 3, 4, 7)]
     assert sorted(made["samples"]) == names
     assert sorted(path.name for path in Path("suite").iterdir()) == sorted([*names, "sales.csv"])
     why = {one["name"]: one["why"] for one in made["left_out"]}
-    assert set(why) == {"broken", "sales-1", "sales-5", "sales-6"}
+    assert set(why) == {"broken", "heights-1", "sales-1", "sales-5", "sales-6"}
+    assert "asks nothing" in why["heights-1"]
+    assert read_item(Path("suite/heights-2.yaml")).setup == ("heights = [3, 4]",)
     assert "ZeroDivisionError" in why["broken"]
     assert "nothing that it finds" in why["sales-5"]
     assert "does not hold" in why["sales-6"]
@@ -93,7 +97,7 @@ def test_a_folder_of_notebooks_becomes_a_suite_that_can_tell_right_from_wrong(
     arguments = ["bench", "run", "suite", "--agent", "oracle", "--agent", "noop", "--json", "-q"]
     assert main([*arguments, "-o", "results"]) == 0
     agents = json.loads(capsys.readouterr().out)["agents"]
-    assert {agent["agent"]: agent["passed"] for agent in agents} == {"oracle": 6, "noop": 0}
+    assert {agent["agent"]: agent["passed"] for agent in agents} == {"oracle": 7, "noop": 0}
     assert main(["bench", "new", "course", "-o", "suite"]) == 2
     assert "is not empty" in capsys.readouterr().err
     assert main(["bench", "new", "results", "-o", "more"]) == 2
@@ -106,7 +110,33 @@ def test_questions_have_what_came_before_them_as_setup() -> None:
     assert questions[1].setup == tuple(questions[0].code)
     assert questions[2].setup == (*questions[0].code, *questions[1].code)
     (graded,) = read_questions({"cells": GRADED}, "double")
-    assert (len(graded.code), graded.tests) == (1, ["assert double(4) == 8"])
+    assert len(graded.code) == 1
+    assert graded.tests == [{"assert": "assert double(4) == 8", "points": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "asks_nothing"),
+    [
+        ("# Stats", "import numpy as np\nxs: list = [1, -2]\nt = pd.read_csv('t.csv')", True),
+        ("## Data\nOf last year.", "from os import path\ndata = load(path)", True),
+        ("Load the data.", "data = load()", False),
+        ("# How many are there?", "n = 3", False),
+        ("# Set `n`", "n = 3", False),
+        ("# Mean", "mean = xs.mean()", False),
+        ("# Mean", "mean = (1 + 2) / 2", False),
+        ("# Mean", "print(3)", False),
+        ("# Mean", "n: int", False),
+        ("# Magic", "%load x.py", False),
+    ],
+)
+def test_a_heading_above_code_that_only_prepares_asks_nothing(
+    text: str, source: str, asks_nothing: bool
+) -> None:
+    (question,) = read_questions({"cells": [markdown(text), code(source)]}, "q")
+    assert question.asks_nothing == asks_nothing
+    tested = code("assert n", tags=["check"])
+    (question,) = read_questions({"cells": [markdown(text), code(source), tested]}, "q")
+    assert not question.asks_nothing
 
 
 DAYS = pd.date_range("2026-01-01", periods=2)

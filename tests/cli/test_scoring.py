@@ -53,6 +53,8 @@ def test_more_points_than_there_are_is_refused(
 ) -> None:
     assert main(["score", "7"]) == 2
     assert "--points 10" in capsys.readouterr().err
+    assert main(["score", "12.5", "--points", "5"]) == 2
+    assert "score 12.5 --points 13" in capsys.readouterr().err
     assert main(["score", "last", "--check", "a b"]) == 2
     assert "no Python" in capsys.readouterr().err
 

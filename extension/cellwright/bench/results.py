@@ -26,7 +26,7 @@ from cellwright.exports.agentbench import (
     stored_in,
     text_of_line,
 )
-from cellwright.exports.sample import SampleRecord, name_of, pack, parse_messages, unpack
+from cellwright.exports.sample import CANARY, SampleRecord, name_of, pack, parse_messages, unpack
 from cellwright.record.messages import SystemMessage
 from cellwright.record.values import safe_json
 
@@ -237,7 +237,8 @@ class ResultFiles:
     def sum_up(self, custom: Mapping[str, Any]) -> None:
         """Write ``overall.json``, whole or not at all."""
         last = {_name(line, n): _known(line) for n, line in enumerate(read_lines(self.runs))}
-        document = overall_of(list(last.values()), custom)
+        # What did not pass is named with what was expected.
+        document = {**overall_of(list(last.values()), custom), "canary": CANARY}
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = self.overall.with_suffix(".part")
         draft.write_text(json.dumps(safe_json(document), indent=2), encoding="utf-8")

@@ -39,6 +39,8 @@ LARGEST_CELLS = 2_000
 ANSWERS = ("answer", "result", "answer_value")
 """What the value of a last line is put into, the first that the notebook does not use."""
 IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
+READS = re.compile(r"(read|load|open)(_|$)")
+"""Begins the names of functions that fetch data and find nothing out."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,14 @@ class Question:
     text: str
     setup: tuple[str, ...]
     code: list[str] = field(default_factory=list)
-    tests: list[str] = field(default_factory=list)
+    tests: list[Mapping[str, Any]] = field(default_factory=list)
+    """As checks."""
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether a heading stands above code that only imports, reads and sets values."""
+        is_heading = self.text.startswith("#") and not ("?" in self.text or "`" in self.text)
+        return is_heading and not self.tests and all(map(_only_prepares, self.code))
 
 
 def make_suite(
@@ -130,6 +139,12 @@ def _write_samples(
             for source in question.setup[done:]:
                 _run(room, source)
             done = len(question.setup) + len(question.code)
+            if question.asks_nothing:
+                for source in question.code:
+                    _run(room, source)
+                why = "its heading asks nothing: its code is the setup of what follows"
+                made.left_out.append(LeftOut(question.name, why))
+                continue
             found = _solve(question, room)
             if not found.checks:
                 why = "nothing that it finds can be written down as what is expected"
@@ -173,7 +188,7 @@ def read_questions(notebook: Mapping[str, Any], stem: str) -> Iterator[Question]
             number += not question.text
             question = Question(f"{stem}-{number}", text, tuple(setup))
         elif cell["cell_type"] == "code" and _is_test(cell):
-            question.tests.append(source)
+            question.tests.append({"assert": source, **_points(cell)})
         elif cell["cell_type"] == "code" and question.text:
             question.code.append(source)
         elif cell["cell_type"] == "code":
@@ -186,6 +201,36 @@ def _is_test(cell: Mapping[str, Any]) -> bool:
     graded = cell["metadata"].get("nbgrader", {})
     is_graded = bool(graded.get("grade")) and not graded.get("solution")
     return is_graded or "check" in cell["metadata"].get("tags", ())
+
+
+def _points(cell: Mapping[str, Any]) -> dict[str, float]:
+    """What nbgrader gives for a test, where that is not one point."""
+    points = cell["metadata"].get("nbgrader", {}).get("points")
+    is_said = isinstance(points, (int, float)) and points > 0 and points != 1
+    return {"points": points} if is_said else {}
+
+
+def _only_prepares(source: str) -> bool:
+    """Whether code only imports, reads and sets values, so that no prompt could ask for it."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:  # a magic
+        return False
+    return all(isinstance(line, (ast.Import, ast.ImportFrom)) or _is_given(line) for line in body)
+
+
+def _is_given(line: ast.stmt) -> bool:
+    if not isinstance(line, (ast.Assign, ast.AnnAssign)) or line.value is None:
+        return False
+    if isinstance(line.value, ast.Call):
+        called = line.value.func
+        name = str(getattr(called, "attr", "") or getattr(called, "id", ""))
+        return READS.match(name) is not None
+    try:
+        ast.literal_eval(line.value)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -204,8 +249,7 @@ def _solve(question: Question, room: Room) -> _Found:
     for source in code:
         _run(room, source)
     if question.tests:
-        tests = tuple({"assert": test} for test in question.tests)
-        return _Found(tuple(question.code), (), tests)
+        return _Found(tuple(question.code), (), tuple(question.tests))
     changed = _names_changed(question.code)
     named = tuple(n for n in dict.fromkeys(IN_BACKTICKS.findall(question.text)) if n in changed)
     for names in (named, (last,) if last else (), changed[-1:]):

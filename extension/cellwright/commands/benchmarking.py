@@ -362,7 +362,8 @@ def _numbers(entry: Entry) -> tuple[str, str, str, str]:
 # ``cellwright bench export``: the samples of a benchmark in another format.
 
 
-NOTEBOOKS = "notebooks"
+NOTEBOOKS = ("notebooks", "ipynb")
+"""Two names of one format."""
 
 
 def export_bench_samples(invocation: Invocation) -> int:
@@ -370,7 +371,7 @@ def export_bench_samples(invocation: Invocation) -> int:
     options = invocation.options
     folder = Path(options.folder)
     redactor = make_redactor(invocation.settings)
-    items = _items(invocation, folder) if options.to == NOTEBOOKS else {}
+    items = _items(invocation, folder) if options.to in NOTEBOOKS else {}
     groups = {
         _place(runs, folder): functools.partial(
             _samples, runs, redactor, items, passed=options.passed
@@ -382,7 +383,7 @@ def export_bench_samples(invocation: Invocation) -> int:
             f"There are no results in {str(folder)!r}.",
             hint="Name the folder that `cellwright bench run` wrote.",
         )
-    name = "ipynb" if options.to == NOTEBOOKS else options.to
+    name = "ipynb" if options.to in NOTEBOOKS else options.to
     target = Path(options.output or f"{str(folder.resolve())}-{options.to}").expanduser()
     besides = FolderOptions(partial(_material, items), with_gradebook=options.gradebook)
     written = [str(path) for path in export_samples(name, groups, target, besides)]

@@ -69,7 +69,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
     parser.add_argument(
         "--to",
-        choices=FormatNames(*formats),
+        choices=FormatNames(*formats, "ipynb"),  # as `cellwright export` calls notebooks
         required=True,
         metavar="FORMAT",
         help=f"{', '.join(formats)}, or a format of an installed package",

@@ -6,6 +6,7 @@ its own that holds the run's files.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -74,9 +75,10 @@ def _say(context: VerbContext, word: str) -> list[Score]:
     else:
         value = float(word) / points
         if value > 1:
+            most = max(10, math.ceil(float(word)))
             raise SetupError(
                 f"{word} are more points than {points:g}.",
-                hint=f"Say of how many: {context.prefix}score {word} --points 10",
+                hint=f"Say of how many: {context.prefix}score {word} --points {most:g}",
             )
         said = Score("score", value, passed=value >= PASSED_FROM, explanation=comment)
     return [replace(said, name=options.name or said.name, points=points)]

@@ -72,6 +72,7 @@ dl.facts {
   display: flex; flex-wrap: wrap; gap: 1px; margin: 0; background: var(--line);
   border: 1px solid var(--line); border-radius: .6rem; overflow: hidden;
 }
+dl.facts + .table { margin-top: 1.5rem; }
 dl.facts div { background: var(--card); padding: .7rem .9rem; flex: 1 1 7.5rem; }
 dl.facts dt { font-size: .75rem; color: var(--soft); }
 dl.facts dd { margin: 0; font-variant-numeric: tabular-nums; line-height: 1.4; }

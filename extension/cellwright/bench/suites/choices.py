@@ -10,8 +10,6 @@ LETTERS = string.ascii_uppercase
 REQUEST = "End with a line `ANSWER: ` and the letter, or letters with commas."
 ANSWER = r"(?im)^\W*answer[^\w\n]*{letters}[^\w\n]*$"
 LETTERS_OF_A_LINE = r"([a-z](?:[^\w\n]+[a-z])*)"
-LAST = ANSWER + r"(?![\s\S]*^\W*answer[^\w\n]*[a-z]\b)"
-"""The last line that names a letter counts."""
 
 
 def ask_choices(choices: Sequence[str]) -> str:
@@ -27,7 +25,7 @@ def name_choices(places: Sequence[int]) -> str:
 
 
 def find_choices(answer: str) -> tuple[int, ...]:
-    """The choices that an answer names."""
+    """The choices that an answer names; the last line that names some counts."""
     lines = re.findall(ANSWER.format(letters=LETTERS_OF_A_LINE), answer)
     letters = re.findall("[A-Z]", lines[-1].upper()) if lines else []
     return tuple(LETTERS.index(letter) for letter in letters)

@@ -98,8 +98,9 @@ def load(path: Path) -> Suite:
     try:
         found = dict(_tasks(runpy.run_path(file)))
         if name not in found and (name or len(found) != 1):
+            lacks = f"no task {name!r}" if name or not found else "several tasks"
             raise SetupError(
-                f"{file!r} has no one task {name!r}.",
+                f"{file!r} has {lacks}.",
                 hint=f"It has {', '.join(found) or 'none'}: name one, inspect:{file}@NAME",
             )
         name = name or next(iter(found))

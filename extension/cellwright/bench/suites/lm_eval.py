@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import AnswerCheck, Check, FinishedRun, Scorer
+from cellwright.bench.checks import Check, FinishedRun, Scorer
 from cellwright.bench.suites import Item, Suite, checked_suite
-from cellwright.bench.suites.choices import LAST, LETTERS, ask_choices, name_choices
+from cellwright.bench.suites.choices import ask_choices, find_choices, name_choices
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
 from cellwright.exports.sample import Score
@@ -49,6 +49,28 @@ class Documents(list[JSON]):
 
 
 @dataclass(frozen=True)
+class RightChoice:
+    """Whether an answer names one choice, and that is the right one."""
+
+    place: int
+    name: str = "acc"
+    """As the harness calls it."""
+
+    @property
+    def __name__(self) -> str:
+        """What its score is called."""
+        return self.name
+
+    def __call__(self, run: FinishedRun) -> Score:
+        """Look for the letter."""
+        chosen, right = find_choices(run.answer), name_choices([self.place])
+        is_right = chosen == (self.place,)
+        said = f"it says {name_choices(chosen)!r}" if chosen else "it names no choice"
+        why = "" if is_right else f"{said}, not {right!r}"
+        return Score(self.name, float(is_right), is_right, why)
+
+
+@dataclass(frozen=True)
 class ExactMatch:
     """The harness's ``exact_match`` of what its filters take out of an answer."""
 
@@ -66,7 +88,8 @@ class ExactMatch:
         """Whether they are the same."""
         found = self._normal(self._filtered(run.answer))
         is_same = found == self._normal(self.target)
-        return Score(self.name, float(is_same), is_same, "" if is_same else f"it is {found!r}")
+        why = "" if is_same else f"it is {found!r}, not {self.target!r}"
+        return Score(self.name, float(is_same), is_same, why)
 
     def _filtered(self, text: str) -> str:
         for one in self.filters:
@@ -168,8 +191,7 @@ def _items(path: Path, task: JSON, *, is_one_of_many: bool) -> Iterator[Item]:
             choices = _choices(task, doc)
             place = _place(target, choices)
             more, answer = ask_choices(choices), name_choices([place])
-            pattern = LAST.format(letters=LETTERS[place])
-            checks: list[Check] = [AnswerCheck(regex=pattern)]
+            checks: list[Check] = [Scorer(RightChoice(place))]
         else:
             checks = list(_exact_checks(path, task, answer))
         yield Item(
