@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Shell
@@ -86,7 +87,7 @@ def test_the_page_shows_all_and_runs_nothing(board: Leaderboard) -> None:
 def test_parts_of_points_and_samples_that_were_not_run_have_columns(board: Leaderboard) -> None:
     plain = leaderboard_page([board])
     assert '<th class="number">Points</th>' not in plain
-    assert "Not run" not in plain
+    assert " not run" not in plain
     half = replace(sample("half", 0, False, None), scores=(Score("sum", 0.5, passed=False),))
     found = rank("t", {"half": [half], "whole": [sample("whole", n, True, None) for n in (0, 1)]})
     assert [(e.name, e.points.value, e.not_run) for e in found.entries] == [
@@ -95,8 +96,28 @@ def test_parts_of_points_and_samples_that_were_not_run_have_columns(board: Leade
     ]
     page = leaderboard_page([found])
     assert '<th class="number">Points</th>' in page
-    assert '<td class="number">50.0%</td>' in page
-    assert '<th class="number">Not run</th></tr>' in page
+    low, high = (
+        f"{bound:.1%}" for bound in (found.entries[1].points.low, found.entries[1].points.high)
+    )
+    assert f'<td class="number">50.0% <small>{low} – {high}</small></td>' in page
+    assert "0 of 1, 1 not run" in page
+
+
+def test_side_by_side_stands_what_cells_put_out(board: Leaderboard) -> None:
+    outputs: tuple[dict[str, Any], ...] = (
+        {"output_type": "stream", "name": "stdout", "text": ["north ", "<260>\n"]},
+        {"output_type": "display_data", "data": {"image/png": "aGk="}},
+        {"output_type": "execute_result", "data": {"text/plain": "42"}},
+        {"output_type": "error", "ename": "KeyError", "evalue": "'south'", "traceback": []},
+    )
+    one = sample("a", 1, False, None)
+    shown = replace(one, cells=(replace(one.cells[0], outputs=outputs),))
+    page = leaderboard_page([rank("t", {"a": [shown]})])
+    assert "<pre>north &lt;260&gt;\n\n42\nKeyError: &#x27;south&#x27;</pre>" in page
+    long = replace(one.cells[0], outputs=({"output_type": "stream", "text": "x" * 2_000},))
+    page = leaderboard_page([rank("t", {"a": [replace(one, cells=(long,))]})])
+    assert "x" * 500 in page
+    assert "x" * 601 not in page
 
 
 def test_epochs_are_marked_and_a_page_can_hold_two_suites() -> None:

@@ -214,6 +214,12 @@ def test_without_a_terminal_what_needs_asking_is_refused(shell: Shell) -> None:
     assert "nobody could be asked: install_package" in done.err
 
 
+def test_what_is_no_package_is_refused_before_anything_runs(shell: Shell) -> None:
+    done = shell.run("run", "Install", "--mode", "auto", "--allow-install", "not a package!")
+    assert done.code == 2
+    assert "'not a package!' is not a package name" in done.err
+
+
 def test_packages_of_a_list_are_installed_where_nobody_is_asked(shell: Shell) -> None:
     script = [
         tool_call("install_package", {"name": "PANDAS"}),

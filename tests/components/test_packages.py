@@ -194,3 +194,7 @@ def test_only_mode_auto_installs_unasked_and_only_what_is_listed() -> None:
         "numpy>=2",
     )
     assert not is_installable("pandas", ("-r evil.txt",))
+    # What is no package takes nothing away from the others, and no other mode names the list.
+    assert is_installable("pandas", ("a,b", "pandas"))
+    elsewhere = Policy("edits", installable=("pandas",)).decide(tool, given)
+    assert "may install" not in elsewhere.reason

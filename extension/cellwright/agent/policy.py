@@ -192,7 +192,8 @@ class Policy:
             ),
             someone=self.approver is not None,
         )
-        if decision.kind == "refuse" and assessment.risk == "install" and self.installable:
+        is_refused = decision.kind == "refuse" and assessment.risk == "install"
+        if is_refused and self.installable and self.mode == "auto":
             told = f"install_package may install: {', '.join(self.installable)}."
             return replace(decision, reason=f"{decision.reason} {told}")
         return decision

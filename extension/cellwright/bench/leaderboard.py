@@ -25,12 +25,12 @@ from cellwright.bench.statistics import (
 )
 from cellwright.bench.summary import describe_way, earned_share
 from cellwright.exports.html import cell_html, duration_text, page_start, shown_text
-from cellwright.exports.sample import CANARY, SampleRecord
+from cellwright.exports.sample import CANARY, SampleCell, SampleRecord
 from cellwright.record.messages import Usage
 from cellwright.record.run_record import choice_of
 from cellwright.record.values import from_dict, safe_text, to_dict
 
-SAMPLES_SHOWN, CELLS_SHOWN, CHARACTERS_SHOWN = 200, 12, 2_000
+SAMPLES_SHOWN, CELLS_SHOWN, CHARACTERS_SHOWN, OUTPUT_CHARACTERS = 200, 12, 2_000, 600
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 340, 60, 24, 16, 44
 INK, LINE, BEST, OTHER = "var(--soft)", "var(--line)", "var(--accent)", "var(--blue)"
 LOGARITHMIC_FROM = 20.0
@@ -196,21 +196,22 @@ def _page(boards: Sequence[Leaderboard]) -> Iterator[str]:
 
 STYLE = """
 main { max-width: 72rem; } details > summary { padding: .3rem 0; }
-.plot { margin-top: 1.5rem; }
-.plot svg { max-width: 100%; height: auto; background: var(--card); border-radius: .5rem; }
+.plot { margin-top: 1.5rem; overflow-x: auto; }
+.plot svg { min-width: 34rem; max-width: 100%; height: auto; background: var(--card);
+  border-radius: .5rem; }
 .side { display: grid; gap: 1rem; grid-auto-flow: column; grid-auto-columns: minmax(18rem, 1fr);
   overflow-x: auto; }
 .side h3 { font-size: .9rem; margin: .5rem 0; } .side .cell { margin: .5rem 0; }
 td.number, th.number { text-align: right !important; white-space: nowrap; }
+td.number small { display: block; color: var(--soft); }
+td:first-child { min-width: 9rem; }
 """
 
 
 def _standings(board: Leaderboard) -> Iterator[str]:
     names = ["Agent", "Passed", "95 %", "Behind the first", "Cost each", "Time each", "Tokens each"]
     has_parts = any(entry.points.value != entry.share.value for entry in board.entries)
-    is_partial = any(entry.not_run for entry in board.entries)
-    names[3:3] = ["Points", "95 %"] if has_parts else []
-    names += ["Not run"] if is_partial else []
+    names[3:3] = ["Points"] if has_parts else []
     rows: list[tuple[str, ...]] = []
     for place, entry in enumerate(board.entries, start=1):
         share, cost = entry.share, entry.cost_each
@@ -218,17 +219,25 @@ def _standings(board: Leaderboard) -> Iterator[str]:
             (
                 f"{place}. {shown_text(entry.name)}"
                 + (f" <small>{shown_text(entry.note)}</small>" if entry.note else ""),
-                f"{share.value:.1%} <small>{entry.passed} of {entry.total}</small>",
+                f"{share.value:.1%} <small>{_count(entry)}</small>",
                 _interval(share),
-                *((f"{entry.points.value:.1%}", _interval(entry.points)) if has_parts else ()),
+                *((_points(entry),) if has_parts else ()),
                 _behind(entry),
                 f"${cost.value:.4f}" if cost is not None else "not known",
                 duration_text(entry.seconds_each),
                 f"{entry.tokens_each:,.0f}",
-                *((str(entry.not_run or ""),) if is_partial else ()),
             )
         )
     yield _table(names, rows)
+
+
+def _count(entry: Entry) -> str:
+    lacks = f", {entry.not_run} not run" if entry.not_run else ""
+    return f"{entry.passed} of {entry.total}{lacks}"
+
+
+def _points(entry: Entry) -> str:
+    return f"{entry.points.value:.1%} <small>{_interval(entry.points)}</small>"
 
 
 def _interval(estimate: Estimate) -> str:
@@ -319,7 +328,7 @@ def _agreement(results: Iterable[Sequence[SampleRecord]]) -> int:
 def _trajectory(name: str, sample: SampleRecord) -> str:
     ran = [cell for cell in sample.cells if cell.status]
     cells = "".join(
-        cell_html(f"{number}", cell.status, _beginning(cell.source), ())
+        cell_html(f"{number}", cell.status, _beginning(cell.source), _drawn(cell))
         for number, cell in enumerate(ran[:CELLS_SHOWN], start=1)
     )
     more = f"<p>and {len(ran) - CELLS_SHOWN} cells more</p>" if len(ran) > CELLS_SHOWN else ""
@@ -330,6 +339,21 @@ def _trajectory(name: str, sample: SampleRecord) -> str:
         f"{': ' if why else ''}{shown_text(_beginning(why))}</p>{cells}{more}"
         f'<div class="answer">{shown_text(_beginning(_text_of(sample.result)))}</div></section>'
     )
+
+
+def _drawn(cell: SampleCell) -> Iterator[str]:
+    """What a cell put out, as text: the page shows what an agent went by, and stays small."""
+    shown = "\n".join(filter(None, map(_output_text, cell.outputs))).strip()
+    if shown:
+        yield f"<pre>{shown_text(_beginning(shown, OUTPUT_CHARACTERS))}</pre>"
+
+
+def _output_text(output: Mapping[str, Any]) -> str:
+    if "ename" in output:
+        return f"{output['ename']}: {output.get('evalue', '')}"
+    data = output.get("data") or {}
+    said = output.get("text") or data.get("text/plain") or ""
+    return "".join(said) if isinstance(said, list) else str(said)
 
 
 def _beginning(text: str, characters: int = CHARACTERS_SHOWN) -> str:

@@ -163,13 +163,14 @@ def checked_requirement(name: str) -> str:
 def is_installable(name: str, allowed: Iterable[str]) -> bool:
     """Whether a list of packages has one: as it is written there, or in any version.
 
-    An extra brings more packages along, so it has to stand in the list.
+    An extra brings more packages along, so it has to stand in the list. What is no package in it
+    takes nothing away from the others.
     """
     try:
         wanted = _canonical(name)
-        listed = {_canonical(entry) for entry in allowed}
     except ToolError:
         return False
+    listed = {_canonical(entry) for entry in allowed if REQUIREMENT.match(entry.strip())}
     return wanted in listed or re.split(r"[=!~<>]", wanted, maxsplit=1)[0] in listed
 
 
