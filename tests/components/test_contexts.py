@@ -26,6 +26,7 @@ from cellwright.record.messages import (
 )
 from cellwright.session.conversation import model_configs, said_so_far, with_run_facts
 from cellwright.session.questions import RunRequest
+from cellwright.tools import ToolContext
 from cellwright.tools.evaluation import settable_values
 
 
@@ -49,9 +50,16 @@ def test_000_10_kwargs_get_the_system_names() -> None:
 
 
 def test_000_10_a_tool_that_needs_a_run_says_so_when_called_by_hand() -> None:
-    with pytest.raises(SetupError, match="needs the context of a run"):
+    with pytest.raises(SetupError, match="needs the context of a run") as caught:
         component(lambda context: context).evaluate_merged()
+    assert "`context: ToolContext | None = None`" in caught.value.hint
     assert said(component(lambda ctx=None: str(ctx))) == ["None"]
+
+    def evaluate(word: str, context: ToolContext | None = None) -> str:
+        return f"{word} {context is None}"
+
+    assert said(component(evaluate), None, word="x") == ["x True"]
+    assert said(component(evaluate), context_with(prompt="q"), word="x") == ["x False"]
 
 
 def test_000_11_a_system_name_among_the_arguments_is_refused() -> None:

@@ -541,7 +541,8 @@ def _handed_over(
         if parameter.default is inspect.Parameter.empty:
             raise SetupError(
                 f"{getattr(function, '__qualname__', function)!s} needs the context of a run.",
-                hint="Let the agent call it.",
+                hint="Let the agent call it, or write "
+                f"`{parameter.name}: ToolContext | None = None`.",
             )
         return {}
     takes_more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
