@@ -129,6 +129,15 @@ def test_a_conversation_looks_at_its_table_once_and_answers_the_same() -> None:
     assert sum("to_datetime" in code for code in conversation.codes) == 1
 
 
+def test_a_value_without_words_does_not_stand_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pd.DataFrame({"deck": ["*", "amber", "amber"]}).to_csv(tmp_path / "cabins.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    assert is_refused(answer_to("how many cabins are ambered", "cabins.csv"))
+    assert "**2** rows" in answer_to("how many cabins are amber", "cabins.csv")
+
+
 # Random plans over random tables, said in words: the answer is pandas' own, or a refusal.
 
 COLUMNS = ("plant", "shift", "grade")

@@ -34,6 +34,8 @@ REFERRING = re.compile(
     r"(?<!\w)(?:their|them|they|those|these|its|it)(?!\w)|其|它们|他们|她们|那些"
 )
 """Words for what a sentence before was about."""
+COUNTED = ("count", "distinct", "duplicates", "missing", "outliers")
+"""Tasks whose answer says how many there are."""
 STEP_LIMIT = 14
 HAND_IN = "hand_in"
 SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
@@ -277,6 +279,8 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
                 continue
             if queries or "telling" in kinds:
                 continue
+        if queries and kinds <= {*SOFT, "many"} and queries[-1].task in COUNTED:
+            continue  # "Are there duplicates? How many?"
         before = queries[-1] if queries else None
         query = read_query(sentence, words, before)
         if before is not None and REFERRING.search(sentence) and query.task != "chart":

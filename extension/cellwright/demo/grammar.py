@@ -24,6 +24,8 @@ MANY = r"more|fewer|less|many|much|common|often|多|少"
 TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
+RATES = re.compile(r"salary|wage|income|pay|earn|rate|薪|工资", re.I)
+"""Of these "per year" may be the unit that they are in."""
 LESS_IS_BETTER = re.compile(
     r"delay|late|wait|error|defect|complain|cost|price|fare|expens|debt|loss|risk|fault|fail|cancel"
     r"|refund|time|duration|rank",
@@ -65,6 +67,9 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     judged = JUDGED.search(text)
     if judged and any(LESS_IS_BETTER.search(str(column.name)) for column in query.measures):
         raise UnclearError([judged[0]], "judged", query.measures)
+    per = re.search(r"\b(?:per|an?) (?:year|month|week|day|hour)\b", text, re.I)
+    if per and query.functions and any(RATES.search(str(c.name)) for c in query.measures):
+        raise UnclearError([per[0]])
     return query
 
 
@@ -639,6 +644,15 @@ def _period(reading: Reading, words: list[Word]) -> Query | None:
     return reading.make("number", measures=(column,), functions=("min", "max"))
 
 
+def _repeated(reading: Reading, words: list[Word]) -> Query | None:
+    """The values of a column that several rows have."""
+    (column,), is_said = _columns(words), of_kind(words, "dup")[0].value == "repeated"
+    if reading.by or (of_kind(words, "many", "share") and not is_said):
+        return None  # how many duplicate names: names, or rows beside the first?
+    having = Filter(Column("count", "float64"), ">", 1.0)
+    return reading.make("count", by=(Group(column),), having=having)
+
+
 def _same(task: str) -> Callable[[Reading, list[Word]], Query | None]:
     def build(reading: Reading, _: list[Word]) -> Query | None:
         if reading.by or (reading.filters and task != "duplicates"):
@@ -768,6 +782,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"[ynlwsrLN4M]*(?:q[nLMrys4l]*|z+[nysL]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
+    (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
     (r"(?=.*o)[ynlwocjr24v]*", _outliers),
     (r"(?=.*k)[ynkKcV]*|Kcc", _correlation),
@@ -780,7 +795,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"[wlyni]*[cU]5", _having),
     (r"(?=.*X)[FXKU]*[cm][FXKU]*", _change),
     (r"(?=.*n)[nicryl]*", _count_of),
-    (r"(?=.*[ABEFK])[ABEF3Kpwy]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
+    (r"(?=.*[ABEFK3])[ABEF3Kpwyr]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
     (r"1?t1?[rcU]b", _by_measure),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
@@ -789,7 +804,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*[sh])[hsnrmcw]*", _share),
     (r"r?ca", _rate),
     (r"[wl]?c7s", _best_share),
-    (r"[lwy]*i?c+[yl]*", _values),
+    (r"[lwy]*r?i?c+[yl]*", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),
     (r"[HT]1?r?|[HT]r?1|1r?", _ends),
     (r"P", _period),

@@ -61,6 +61,8 @@ class Lexicon:
     """Names of columns that mean the same."""
     same: list[list[Phrase]] = field(default_factory=list)
     """Values that mean the same."""
+    opposites: list[list[Phrase]] = field(default_factory=list)
+    """What a flag is called, and what its no is."""
     nouns: list[tuple[list[Phrase], list[Phrase]]] = field(default_factory=list)
     """What rows are called: columns that point to it, and the words."""
     short: dict[str, str] = field(default_factory=dict)
@@ -83,10 +85,9 @@ def lexicon() -> Lexicon:
             found.short |= dict(zip(pairs[::2], map(stem, pairs[1::2]), strict=True))
         elif kind in ("suffix", "idword", "noname", "nonoun"):
             found.sets.setdefault(kind, set()).update(word for phrase in words for word in phrase)
-        elif kind == "alias":
-            found.aliases.append(words)
-        elif kind == "same":
-            found.same.append(words)
+        elif kind in ("alias", "same", "opposite"):
+            groups = {"alias": found.aliases, "same": found.same, "opposite": found.opposites}
+            groups[kind].append(words)
         elif kind == "noun":
             found.nouns.append(([phrase_of(hint) for hint in value.split("|")], words))
         else:

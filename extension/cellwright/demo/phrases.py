@@ -42,12 +42,12 @@ UNITS = {
     "currency": MONEY.pattern,
     "percent": r"%|(?:^| )(?:percent|percentage|pct)(?: |$)",
     "age": r"age|年龄",
-    "degrees": r"temp|温",
+    "degrees": r"temp|\btm(?:ax|in)\b|温",
     "hours": r"hour|hrs?\b|小时",
     "minutes": r"min|分钟",
     "days": r"day|天",
     "years": r"year|yrs?\b|\bage|年|life|expectancy|寿命",
-    "mpg": r"mpg|miles.per.gallon",
+    "mpg": r"mpg|miles.per.gallon|^(?:hwy|cty|highway|city)\b",
     "kwh": r"kwh",
 }
 """What names of columns in a unit hold; the names of others hold the unit itself."""
@@ -285,6 +285,7 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 _keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
+_keep(NUMBERS, r"(?<!many )(?<!count )(?<!which )row col (?!row )", "col")  # passenger ages
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
@@ -313,7 +314,9 @@ def _which_day(_: Reading, words: list[Word]) -> list[Word] | None:
 def _spent(reading: Reading, words: list[Word]) -> list[Word] | None:
     """What was spent stands in the one column of money."""
     found = [c for c in reading.frame.of_kind("number") if MONEY.search(str(c.name))]
-    if len(found) != 1 or reading.has_quantity:
+    if of_kind(reading.words, "total"):
+        found = [c for c in found if WHOLE.search(str(c.name))] or found
+    if len(found) != 1 or (reading.has_quantity and not WHOLE.search(str(found[0].name))):
         raise UnclearError([words[0].text], "several" if found else "no_column", found)
     return [replace(words[0], kind="col", column=found[0])]
 
@@ -412,14 +415,13 @@ def _how_heavy(reading: Reading, words: list[Word]) -> list[Word]:
     return [replace(words[0], kind="col", column=column, value=None)]
 
 
-@_rule(NUMBERS, r"row of num ")
+@_rule(NUMBERS, r"row of (?:num|test) (?!col |row )")
 def _party_of(reading: Reading, words: list[Word]) -> list[Word] | None:
     """A party of four is one whose size is four."""
     sizes = [c for c in reading.frame.of_kind("number") if SIZE.search(str(c.name))]
-    if len(sizes) != 1:
-        return None
-    made = Filter(sizes[0], "==", words[-1].value, words[-1].start)
-    return [words[0], *_made("filter", words[-1:], [made])]
+    last = words[-1]
+    made = _tested(sizes[0], [("==", last.value, "")] if last.kind == "num" else last.value, [last])
+    return [words[0], *made] if len(sizes) == 1 and made else None
 
 
 # Dates.
@@ -477,6 +479,20 @@ def _han_year(_: Reading, words: list[Word]) -> list[Word] | None:
     if han == "月" and 0 < words[0].value < 13:
         return _when(words, "month_of_year", int(words[0].value))
     return None
+
+
+@_rule(DATES, r"(?:in )?(?:num (?:unit )?half|half (?:(?:of |in |comma )?num )?)")
+def _half(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Half a year: its months, in one year or in each."""
+    (half,), years = of_kind(words, "half"), of_kind(words, "num")
+    is_plain = half.text.endswith("half") and not years  # of the rows?
+    units = [word.value for word in of_kind(words, "unit")]
+    if is_plain or len(of_kind(reading.words, "half")) > 1 or units not in ([], ["year"]):
+        return None
+    if not all(map(_is_year, years)):
+        return None
+    months = ("month_of_year <=", 6) if half.value == "1" else ("month_of_year >=", 7)
+    return _made("datetest", words, [*(("year", int(y.value)) for y in years), months])
 
 
 @_rule(DATES, r"(?:month|quarter|dow) ")
@@ -615,6 +631,19 @@ def _test_column(_: Reading, words: list[Word]) -> list[Word] | None:
     if "row" in words[-1].also and not words[0].value[0][2]:
         return None  # "more than 70 bills" are rows, not an amount
     return _tested(words[-1].column, words[0].value, words)
+
+
+@_rule(FILTERS, rf"col (?:be |with )*concept {N}")
+def _own_concept(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Of "flippers longer than 220 mm" the length of flippers is meant."""
+    column = words[0].column
+    assert column is not None
+    hints, _, sign = str(of_kind(words, "concept")[0].value).rpartition(" ")
+    name = phrase_of(CAMEL.sub(" ", str(column.name)))
+    if not any(_contains(name, phrase_of(hint)) for hint in hints.split("|")):
+        return None
+    number, unit = _amount(words[-1])
+    return _tested(column, [(sign, number, unit)], words)
 
 
 @_rule(FILTERS, rf"concept {N}")
@@ -826,7 +855,7 @@ def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
     return [*many, *_made("missingcol", words, [column], column)]
 
 
-@_rule(FILTERS, r"(?:with )?(?:no|not) (?:with )?col (?:given |verb )?")
+@_rule(FILTERS, r"(?:with )?(?:no|not) (?:with )?(?:given )?col (?:given |verb )?")
 def _without(_: Reading, words: list[Word]) -> list[Word] | None:
     """Without a value: missing, or zero where nothing is missing."""
     column = of_kind(words, "col")[0].column
@@ -862,7 +891,7 @@ def _number_of(_: Reading, words: list[Word]) -> list[Word] | None:
     """The number of cylinders is what a column of cylinders holds."""
     column = words[-1].column
     assert column is not None
-    is_amount = column.reads_as == "number" and not column.is_identifier
+    is_amount = column.reads_as == "number" and not (column.is_identifier or column.flags)
     return words[-1:] if is_amount and words[0].text == "number of" else None
 
 
@@ -908,6 +937,16 @@ def _by_sorted(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(ORDERS, r"what (?:unit|col) ")
 def _what(_: Reading, words: list[Word]) -> list[Word]:
     return [*_made("which", words[:1], None), words[1]]
+
+
+@_rule(GROUPS, r"breakdown (?:of )?(?:row|col) |col breakdown ")
+def _broken_down(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Rows are counted by what is broken down; an amount is summed."""
+    key = of_kind(words, "row", "col")[0]
+    if key.column is not None and key.column.reads_as == "number":
+        return [key] if words[0].kind == "breakdown" else None
+    counted = Word("count", words[0].text)
+    return [counted, key if key.column is None else _made("group", words, [Group(key.column)])[0]]
 
 
 KEY = r"(?:unit (?:(?:of|in) )*col|col|unit) "
@@ -1034,7 +1073,7 @@ def _both_ends(_: Reading, words: list[Word]) -> list[Word] | None:
     return _measured(words, ["max", "min"]) if ends == {"high", "low"} else None
 
 
-@_rule(EXTREMES, r"(?:measure|col) top num (?=be |who |row |$)")
+@_rule(EXTREMES, r"(?:measure|col) top num (?=be |who |row |col |unit |$)")
 def _top_of(_: Reading, words: list[Word]) -> list[Word] | None:
     """数学前三名: the three highest."""
     made = _extreme(words, words[0], words[1])

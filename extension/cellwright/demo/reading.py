@@ -94,6 +94,10 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
             words.add(phrase, Word("col", "", None, column, penalty))
             if column.flags and penalty < 1:
                 words.add(phrase, Word("val", "", column.flags[0], column, penalty + 0.4))
+        for name, *others in lexicon().opposites:
+            if column.flags and split == name:
+                for phrase in others:
+                    words.add(phrase, Word("val", "", column.flags[1], column, 0.4))
         words.parts.append((split, column))
         _add_values(words, column)
     for column, value in found:
@@ -152,9 +156,8 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
         add(words, 0.1)
     long = tuple(lexicon().short.get(word, word) for word in words)
     add(long, 0.2)
-    if len(words) == 2:
-        add(words[::-1], 0.3)
-        add(long[::-1], 0.4)
+    for name, penalty in _turned(words, long):
+        add(name, penalty)
     if len(words) > 2:
         add(("".join(word[0] for word in words),), 0.6)
     parts = dict(_parts(words)) | dict(_parts(long))
@@ -165,6 +168,15 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
     for name, penalty in _aliases({words, whole, long}, set(parts)):
         add(name, penalty)
     return found
+
+
+def _turned(words: Phrase, long: Phrase) -> Iterator[tuple[Phrase, float]]:
+    """The two words of a name the other way round, or a unit and what it measures."""
+    if len(words) == 2:
+        yield words[::-1], 0.3
+        yield long[::-1], 0.4
+        if long[0] in lexicon().sets["suffix"]:
+            yield (long[0], "of", long[1]), 0.2  # years of service
 
 
 def _aliases(own: set[Phrase], parts: set[Phrase]) -> Iterator[tuple[Phrase, float]]:
@@ -200,6 +212,8 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
 def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
     text = str(value)
     phrase = phrase_of(text)
+    if not phrase:
+        return  # "*" has no word to name it by
     known = lexicon().senses.get(phrase)
     short = len(phrase) == 1 and len(phrase[0]) == 1 and phrase[0].isascii()
     # A value that is a common word, such as "day" or "no", needs its column beside it.
