@@ -17,7 +17,7 @@ from cellwright.demo.cells import identifier, reader_of
 
 
 def overview(*columns: dict[str, Any], rows: int = 9) -> str:
-    """What the look at a table prints."""
+    """What the look at a table shows."""
     usual: dict[str, Any] = {"dtype": "int64", "missing": 0, "counts": {"1": rows}}
     filled = [usual | column for column in columns]
     infos = [
@@ -27,8 +27,8 @@ def overview(*columns: dict[str, Any], rows: int = 9) -> str:
     head = (
         f"RangeIndex: {rows} entries, 0 to {rows - 1}\nData columns (total {len(filled)} columns):"
     )
-    counts = [f"{c['column']} {c['counts']!r}" for c in filled]
-    return "\n".join([head, " #  Column", "---  ------", *infos, "dtypes: any", *counts])
+    counts = repr({c["column"]: c["counts"] for c in filled})
+    return "\n".join([head, " #  Column", "---  ------", *infos, "dtypes: any", counts])
 
 
 NUMBERS = overview({"column": "n"}, {"column": "name", "dtype": "str", "counts": {"x": 9}})
@@ -218,7 +218,7 @@ def test_broken_arguments_of_an_earlier_call_do_no_harm() -> None:
 
 def test_a_name_alone_is_profiled_and_a_strange_wish_is_not() -> None:
     assert after("a.csv").call is not None
-    answer = after("translate a.csv into perfect medieval French", NUMBERS, "'name': []").text
+    answer = after("translate a.csv into perfect medieval French", NUMBERS, "{'name': []}").text
     for words in ("“translate”", "“perfect medieval french”", "I only know a few kinds"):
         assert words in answer
 

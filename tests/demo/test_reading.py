@@ -46,9 +46,11 @@ Data columns (total 3 columns):
  2   when         3 non-null      datetime64[us, UTC]
 dtypes: datetime64[us, UTC](1), int64(1), str(1)
 memory usage: 1.0 KB
-it's a name {1: 2, 2: 1}
-7 {'a, b: c': 1, 'd': 1}
-when {'a, b
+{"it's a name": {1: 2, 2: 1},
+ 7: {'a, b: c': 1,
+     'd': 1},
+ 'odd': {datetime.date(2026, 1, 2): 1},
+ 'when': {'a, b
 """
 
 
@@ -65,7 +67,7 @@ def test_a_look_is_read_line_by_line_and_what_was_cut_is_left_out() -> None:
 
 
 def test_values_that_were_looked_for_are_read() -> None:
-    assert named_literals("City ['Rome', 'Oslo']\nx []\nodd [") == {
+    assert named_literals("{'City': ['Rome', 'Oslo'], 'x': [], 'odd': [") == {
         "City": ["Rome", "Oslo"],
         "x": [],
     }

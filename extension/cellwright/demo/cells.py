@@ -65,29 +65,29 @@ def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
 
 
 def look_code(name: str, as_text: str = "") -> str:
-    """Show a table's columns, its first rows and the values of columns that have few.
+    """Show a table's columns, and the most frequent values of those that are not measured.
 
     Args:
         name: The table.
         as_text: ``.astype(str)`` where values cannot be counted as they are.
     """
-    values = f"{name}[column]{as_text}"
     return f"""\
 {name}.info()
-for column in {name}.select_dtypes(exclude=["float", "datetime", "datetimetz"]):
-    print(column, {values}.value_counts().head(12 if {values}.nunique() < 13 else 5).to_dict())
-{name}.head()"""
+{{
+    column: {name}[column]{as_text}.value_counts().head(12).to_dict()
+    for column in {name}.select_dtypes(exclude=["float", "datetime", "datetimetz"])
+}}"""
 
 
 def find_code(name: str, columns: Sequence[Column], words: Sequence[str]) -> str:
     """Show which values of columns hold one of some words."""
     pattern = quoted("|".join(map(re.escape, words)))
-    lines = []
-    for column in columns:
-        place = pick(name, column)
-        holds = f"{place}.str.contains({pattern}, case=False, na=False)"
-        lines.append(f"print({quoted(column.name)}, {place}[{holds}].unique().tolist())")
-    return "\n".join(lines)
+    names = ", ".join(quoted(column.name) for column in columns)
+    return f"""\
+{{
+    column: values[values.str.contains({pattern}, case=False, na=False)].unique().tolist()
+    for column, values in {name}[[{names}]].items()
+}}"""
 
 
 def dates_code(name: str, columns: Iterable[Column], second: str | None = None) -> str:

@@ -148,7 +148,10 @@ FOOTER = re.compile(r"(?:changed|removed|files): |\[")
 ROWS = re.compile(r"^\w*Index: (\d+) entries", re.M)
 INFO = re.compile(r"^ *\d+ +(\S.*?) +(?:(\d+) non-null +)?(\S+\[.*\]|\S+) *$", re.M)
 COLUMNS = re.compile(r"^(?:Data columns \(total|Columns:) (\d+) (?:columns|entries)", re.M)
-NAMED = re.compile(r"^(.+?) (\{.*\}|\[.*\])$", re.M)
+NAMED = re.compile(
+    r"""(?<![\w'"])('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\d+|\([^()\n]*\)): """
+    r"(\{[^{}]*\}|\[[^\[\]]*\])"
+)
 SCALAR = re.compile(r"^(?:np\.\w+\()?(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|-?inf)\)?$", re.M)
 
 
@@ -181,8 +184,8 @@ def table_info(text: str) -> tuple[int, int, list[tuple[str, str, int]]]:
 
 
 def named_literals(text: str) -> dict[str, Any]:
-    """Counts of values, or lists of them, that are printed after columns' names."""
-    found = {name: literal(value) for name, value in NAMED.findall(text)}
+    """Counts of values, or lists of them, in a shown dictionary with columns' names as its keys."""
+    found = {str(literal(name)): literal(value) for name, value in NAMED.findall(text)}
     return {name: value for name, value in found.items() if value is not None}
 
 
