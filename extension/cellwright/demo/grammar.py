@@ -654,7 +654,9 @@ def _repeated(reading: Reading, words: list[Word]) -> Query | None:
 
 
 def _same(task: str) -> Callable[[Reading, list[Word]], Query | None]:
-    def build(reading: Reading, _: list[Word]) -> Query | None:
+    def build(reading: Reading, words: list[Word]) -> Query | None:
+        if any(word.value == "repeated" for word in of_kind(words, "dup")):
+            return None  # which flowers occur more than once: by which column?
         if reading.by or (reading.filters and task != "duplicates"):
             return None
         return reading.make(task)
