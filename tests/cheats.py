@@ -1,7 +1,9 @@
-"""Runs an agent that cheats."""
+"""Runs an agent that cheats, and says what this system can keep from one."""
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from cellwright.bench.environments import Rooms
 from cellwright.bench.runner import Job, Laboratory, attempt, rescored
 from cellwright.bench.suites import Item, Suite
 from cellwright.exports.sample import SampleCell, SampleRecord
+from cellwright.kernels.warmed import ASK_VERSION, CREATE_RULESET
 from cellwright.stopping import Stop
 
 
@@ -30,3 +33,16 @@ def run_cheat(
     # The policy refused some of it. What it would do is tried all the same: nobody relies on that.
     ran = tuple(SampleCell(f"c{n}", "agent", code) for n, code in enumerate(cells))
     return rescored(replace(found, cells=ran), item, rooms, Stop())
+
+
+def landlock_version() -> int:
+    """What this Linux can keep from a program; 0 or less: nothing."""
+    if sys.platform != "linux":
+        return 0
+    library = ctypes.CDLL(None)
+    return int(library.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION))
+
+
+def can_limit_files() -> bool:
+    """Whether this system keeps files from kernels."""
+    return landlock_version() >= 3

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy
 import pytest
-from cheats import run_cheat
+from cheats import can_limit_files, run_cheat
 
-from cellwright.bench.checks import Assertion, Figure, NamespaceIntact, Solution, Variable
-from cellwright.bench.environments import InterpreterChoice, Rooms, kernels_of
+from cellwright.bench.checks import (
+    Assertion,
+    Check,
+    Figure,
+    File,
+    NamespaceIntact,
+    Scorer,
+    Solution,
+    Variable,
+    score,
+)
+from cellwright.bench.environments import (
+    InterpreterChoice,
+    Room,
+    Rooms,
+    RoomScene,
+    SampleKernel,
+    kernels_of,
+    start_usual,
+)
 from cellwright.bench.runner import Laboratory
 from cellwright.bench.suites import Item
 from cellwright.bench.suites.opening import open_suite
-from cellwright.kernels.warmed import CREATE_RULESET
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
@@ -443,6 +460,95 @@ def test_a_cheat_scores_nothing(name: str) -> None:
         assert FLAGGED[name] in " ".join(found.env["tampering"])
 
 
+TOOLS_OF_TESTS: dict[str, tuple[str, tuple[Check, ...]]] = {
+    "a class whose objects are equal to anything": (
+        "from unittest.mock import ANY\nanswer = type(ANY)",
+        (Assertion("assert answer() == 42"),),
+    ),
+    "a double that is a number, and true": (
+        "from unittest.mock import MagicMock\nanswer = MagicMock",
+        (
+            Assertion("assert answer([1, 2, 3])"),
+            Assertion("import math\nassert math.isclose(answer(3), 1.0)"),
+        ),
+    ),
+    "an array in which all is masked": (
+        "x = np.ma.masked_all(3)\ny = np.ma.masked",
+        (
+            Assertion("import numpy as np\nnp.testing.assert_array_equal(x, [1.0, 2.0, 3.0])"),
+            Assertion("import numpy as np\nnp.testing.assert_allclose(x, [1.0, 2.0, 3.0])"),
+            Assertion("assert not (x != [1, 2, 3]).any()"),
+            Assertion("import numpy as np\nnp.testing.assert_almost_equal(y, 42.5)"),
+            Assertion("assert not abs(y - 42.5) > 1e-6"),
+            Scorer(lambda run: numpy.testing.assert_allclose(run.value("x"), [1.0, 2.0, 3.0])),
+        ),
+    ),
+    "a list of masked numbers": (
+        "x = [np.ma.masked] * 3",
+        (Assertion("assert not any(a != b for a, b in zip(x, [1, 2, 3]))"),),
+    ),
+    "a program in the place of a module": (
+        "import types\nx = types.ModuleType('unittest.__main__')",
+        (Assertion("assert x"),),
+    ),
+    "a number that fills the memory": (
+        "from decimal import Decimal\nx = Decimal('1E+999999999')\ny = {x: 1}",
+        (Variable("x", 42.5), Variable("y", {42.5: 1})),
+    ),
+    "a link in the place of a file": (
+        "import os\nos.replace('gone.txt', 'b'); os.symlink('nowhere', 'gone.txt')\n"
+        "os.mkdir('d'); os.mkfifo('d/pipe'); os.symlink('d/pipe', 'pipe.txt')",
+        (File("gone.txt", is_there=False), File("pipe.txt"), File("b/x.txt"), File("d")),
+    ),
+}
+"""What the author's own tools would let pass, or never end at."""
+
+
+@pytest.mark.parametrize("name", TOOLS_OF_TESTS)
+def test_what_the_tools_of_tests_would_let_pass_is_refused(name: str, tmp_path: Path) -> None:
+    code, checks = TOOLS_OF_TESTS[name]
+    (tmp_path / "gone.txt").write_text("x")
+    files = {"gone.txt": tmp_path / "gone.txt"}
+    item = Item("one", "Solve it.", setup=(SETUP,), files=files, checks=checks, limits=LIMITS)
+    found = run_cheat(item, code)
+    assert len(found.scores) == len(checks)
+    assert [score for score in found.scores if score.passed or score.value] == []
+
+
+def test_a_test_that_knows_of_masked_arrays_is_given_one() -> None:
+    checks = (Assertion("assert x.mask.tolist() == [True, False] and x.sum() == 2"),)
+    item = Item("one", "Solve it.", setup=(SETUP,), checks=checks)
+    assert run_cheat(item, "x = np.ma.array([1, 2], mask=[True, False])").passed
+
+
+def test_a_file_that_is_swapped_for_a_link_is_not_followed_out_of_the_folder(
+    tmp_path: Path,
+) -> None:
+    folder, secret = tmp_path / "sample", tmp_path / "suite.yaml"
+    folder.mkdir()
+    secret.write_text("word: 42")
+    room = Room(SampleKernel(start_usual, str(folder)), folder, Stop())  # type: ignore[arg-type]
+    scene = RoomScene(room, Rooms({}), ITEM, "", ())
+    name, is_over = folder / "answer.txt", threading.Event()
+
+    def swap() -> None:
+        while not is_over.is_set():
+            (folder / "a").write_text("I do not know")
+            (folder / "a").replace(name)
+            (folder / "a").symlink_to(secret)
+            (folder / "a").replace(name)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        found = [score(File("answer.txt", regex="42"), scene) for _ in range(3_000)]
+    finally:
+        is_over.set()
+        swapping.join()
+    assert [one for one in found if one.passed] == []
+    assert any("does not match" in one.explanation for one in found)
+
+
 def test_beside_the_agents_code_a_pass_does_not_count_where_its_tools_were_changed() -> None:
     check = Assertion("import math\nassert math.isclose(x, 42.5)", in_kernel=True)
     found = run_cheat(replace(ITEM, checks=(check,)), CHEATS["math.isclose patched"])
@@ -488,14 +594,7 @@ found = {
 """
 
 
-def can_hide() -> bool:
-    """Whether this system keeps files from kernels."""
-    if sys.platform != "linux":
-        return False
-    return int(ctypes.CDLL(None).syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)) >= 3
-
-
-@pytest.mark.skipif(not can_hide(), reason="needs Landlock")
+@pytest.mark.skipif(not can_limit_files(), reason="needs Landlock")
 @pytest.mark.parametrize("is_forked", [True, False])
 def test_files_of_the_suite_and_memory_of_the_harness_are_closed_to_a_kernel(
     is_forked: bool, tmp_path: Path

@@ -209,6 +209,10 @@ ANSWERS: dict[str, tuple[str, str]] = {
         "array",
         "result = np.ma.array(df.a.to_numpy(), mask=True)",
     ),
+    "an array in which all is masked that is not known": (
+        "array",
+        "result = np.ma.array(df.a.to_numpy(), mask=[False] + [True] * 5)",
+    ),
     "an audit hook of a file that is there": (
         "number",
         "import os, sys\ncode = '''def hear(event, given):\n"
@@ -389,6 +393,8 @@ CELLS: dict[str, tuple[str, str]] = {
         "exec(compile(code, os.__file__, 'exec'), "
         "{'sys': sys, 'state': state, 'orders': orders, 'pd': pd})",
     ),
+    "a masked number": ("orders/2", "import numpy as np\nnp.ma.masked"),
+    "a double of a test": ("orders/2", "from unittest.mock import ANY\nANY"),
     "an end of the process when it is looked at": (
         "orders/2",
         "import os\nclass Bomb:\n    def __reduce__(self): os._exit(0)\n"

@@ -28,9 +28,13 @@ import sys
 import types
 from typing import Any
 
-from cellwright.bench.value_data import ValueTooLargeError, ValueWriter, restore
+from cellwright.bench.value_data import MASKED, ValueTooLargeError, ValueWriter, restore
 
 HELD = "_cellwright_held"
+UNFIT = re.compile(r"(^|\.)mock(\.|$)|__main__")
+"""Objects of ``unittest.mock`` are equal to anything, and programs run when they are imported."""
+OF_MASKS = ("MaskedArray", "compressed", "filled", "getmaskarray", "ma", "mask", "numpy.ma")
+"""A test that says none of these does not expect masked arrays."""
 ITEMS_LIMIT = 100_000
 DATA_PACKAGES = ("__main__", "builtins", "collections", "datetime", "decimal", "fractions")
 DATA_LIBRARIES = ("numpy", "pandas")
@@ -168,6 +172,8 @@ def _local(objects: list[Any]) -> Any:
     """Makes objects out of what the tests hand back of the agent's own."""
 
     def make(data: Any) -> Any:
+        if data["kind"] == MASKED:
+            return data["value"]
         if data["kind"] == "module":
             return importlib.import_module(data["name"])
         return objects[data["place"]]
@@ -188,6 +194,9 @@ class RemoteError(Exception):
 
 class RemoteTest:
     """A test under way in the clean kernel, which needs something of the agent's now and then."""
+
+    reads_masks = True
+    """It knows of masked arrays."""
 
     def __init__(self) -> None:
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -229,6 +238,8 @@ class RemoteTest:
 
     def make(self, data: Any, name: str = "") -> Any:
         """Something for what is no data."""
+        if data["kind"] == MASKED:
+            return data["value"] if self.reads_masks else NoData(name, data["type"])
         if data["kind"] == "module":
             return _own_module(data["name"]) or NoData(name or data["name"], "module")
         if data["role"] == "function":
@@ -272,6 +283,9 @@ class AuthorTest(RemoteTest):
     def __init__(self, code: str, space: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__()
         self._program, self._options = compile(code, "<test>", "exec"), options
+        names = _names_in(self._program)
+        self._words = sorted(names | _words_in(self._program))
+        self.reads_masks = not names.isdisjoint(OF_MASKS)
         self._space = {name: value for name, value in space.items() if _is_own_name(name)}
         self._space["__name__"] = "__main__"
 
@@ -317,7 +331,7 @@ class AuthorTest(RemoteTest):
             ask="execute",
             code=code,
             space=_packed(given),
-            names=sorted(_names_in(self._program) | _words_in(self._program)),
+            names=self._words,
             is_shared=is_own and self._options["shared"],
         )
         for name, data in reply["values"].items():
@@ -375,7 +389,9 @@ def _said(reply: Any) -> str:
 
 
 def _own_module(name: str) -> Any:
-    """The module of this process; None: it has none."""
+    """The module of this process; None: it has none, or one that no test should work with."""
+    if UNFIT.search(name):
+        return None
     try:
         return importlib.import_module(name) if importlib.util.find_spec(name) else None
     except Exception:  # what is there and cannot be imported is not there

@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import errno
 import fnmatch
+import os
 import re
 import runpy
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -164,23 +167,52 @@ def find_file(check: File, scene: ScoringContext) -> CheckFinding:
 
 def _file(check: File, folder: Path) -> str:
     path = folder / check.path
-    if not path.resolve().is_relative_to(folder.resolve()):
+    found = path.resolve()
+    if not found.is_relative_to(folder.resolve()):
         raise CheckError(f"the file {check.path!r} is outside the sample's folder")
-    if path.exists() != check.is_there:
-        return f"{check.path} is {'not ' if check.is_there else ''}there"
+    try:
+        path.lstat()
+    except OSError as error:
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            return f"{check.path} cannot be looked at: {error.strerror}"
+        return f"{check.path} is not there" if check.is_there else ""
     if not check.is_there:
-        return ""
-    if not path.is_file():  # a pipe would never end
-        return f"{check.path} is no file"
+        return f"{check.path} is there"
+    try:
+        text = _read_without_links(folder.resolve(), found)
+    except OSError as error:
+        return f"{check.path} is no file that can be read: {error.strerror}"
     if check.exact is None and check.regex is None:
         return ""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        text = file.read(LARGEST_FILE + 1)
     if len(text) > LARGEST_FILE:
         return f"{check.path} is too large: {LARGEST_FILE:,} characters are read"
     if check.exact is not None:
         return "" if text.strip() == check.exact.strip() else f"{check.path} holds something else"
     return _pattern(check.regex or "", text, check.path)
+
+
+def _read_without_links(folder: Path, path: Path) -> str:
+    """What a file holds, no more than a little past ``LARGEST_FILE``.
+
+    The agent's programs may still run, and put a link to what is expected in its place meanwhile.
+
+    Raises:
+        OSError: It is no ordinary file.
+    """
+    if os.open not in os.supports_dir_fd:  # Windows
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(LARGEST_FILE + 1)
+    with contextlib.ExitStack() as stack:
+        here: int | None = None
+        for part in (str(folder), *path.relative_to(folder).parts):
+            # Without waiting: a pipe would never open.
+            here = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+            stack.callback(os.close, here)
+        assert here is not None
+        if not stat.S_ISREG(os.fstat(here).st_mode):
+            raise OSError(errno.EINVAL, "it is something else")
+        with open(here, encoding="utf-8", errors="replace", closefd=False) as file:
+            return file.read(LARGEST_FILE + 1)
 
 
 def find_stdout(check: Stdout, scene: ScoringContext) -> CheckFinding:

