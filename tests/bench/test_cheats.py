@@ -587,7 +587,7 @@ def of_parent(what):
 found = {
     'read': read(SECRET), 'root': read('/proc/self/root' + SECRET), 'write': write(SECRET),
     'move': move(SECRET), 'link': link(SECRET), 'child': os.popen('cat ' + SECRET).read(),
-    'memory': of_parent('mem'),
+    'make': write(SECRET + '.new'), 'memory': of_parent('mem'),
     'through': [read(f'/proc/{pid}/root{SECRET}') for pid in PIDS],
     'own': write('own.txt'), 'beside': read(BESIDE), 'libraries': len(read(os.__file__)) > 99,
 }
@@ -616,6 +616,8 @@ def test_files_of_the_suite_and_memory_of_the_harness_are_closed_to_a_kernel(
     denied = "PermissionError"
     assert (found["read"], found["root"], found["write"]) == (denied,) * 3
     assert (found["move"], found["link"], found["child"]) == (denied, "OSError", "")
+    assert found["make"] == denied
+    assert sorted(folder.iterdir()) == [beside, secret], "the next kernel could write what is new"
     assert (found["memory"], found["through"]) == ([denied],) * 2
     assert (found["own"], found["beside"], found["libraries"]) == ("written", "a\n1\n", True)
     assert secret.read_text().startswith("prompt: x\nchecks")

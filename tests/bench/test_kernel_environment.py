@@ -13,6 +13,7 @@ import pytest
 from bench.test_gateway_samples import TOKEN, served
 from command_line import COMMAND
 
+from cellwright.bench.results import samples_in
 from cellwright.kernels.fresh import select_environment
 
 HIDDEN = "swordfish"
@@ -46,23 +47,21 @@ def started_with(process_id):
         return names(environ.read())
 
 own = "\\0".join(f"{name}={value}" for name, value in os.environ.items())
-with open(REPORT, "w") as file:
-    json.dump({
-        "environ": names(own),
-        "own": started_with("self"),
-        "parent": started_with(os.getppid()),
-        "plain": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "LC_ALL", "PATH")},
-        "child": names(os.popen("env -0").read()),
-    }, file)
+print(json.dumps({
+    "environ": names(own),
+    "own": started_with("self"),
+    "parent": started_with(os.getppid()),
+    "plain": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "LC_ALL", "PATH")},
+    "child": names(os.popen("env -0").read()),
+}))
 """
 
 
 def look(folder: Path, *options: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Run a benchmark whose one sample writes down what it finds."""
-    suite, report = folder / "suite", folder / "report.json"
+    """Run a benchmark whose one sample says what it finds."""
+    suite = folder / "suite"
     suite.mkdir()
-    code = LOOK.replace("REPORT", repr(str(report)))
-    sample = {"prompt": "Look.", "reference": [code], "checks": [{"assert": "True"}]}
+    sample = {"prompt": "Look.", "reference": [LOOK], "checks": [{"assert": "True"}]}
     (suite / "look.yaml").write_text(json.dumps(sample), encoding="utf-8")
     done = subprocess.run(
         [COMMAND, "bench", "run", suite, "--agent", "oracle", "-o", folder / "out", *options],
@@ -73,7 +72,8 @@ def look(folder: Path, *options: str, environ: Mapping[str, str] | None = None) 
         timeout=110,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(report.read_text())
+    (sample,) = samples_in(folder / "out" / "oracle" / "suite" / "runs.jsonl")
+    found: dict[str, Any] = json.loads(sample.cells[0].outputs[0]["text"])
     return found
 
 

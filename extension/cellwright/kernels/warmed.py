@@ -351,18 +351,22 @@ def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
 # Files that a kernel cannot open, by Landlock of Linux: no privilege is needed for it. Whoever is
 # kept from files this way is also kept from the memory of processes that are not.
 #
-# What this does not protect against: listing folders, reading command lines, and the network. What
-# comes to be later in a folder above a hidden one cannot be opened or removed either; folders there
-# cannot be renamed, or what is hidden would be elsewhere for the next kernel.
+# What this does not protect against: listing folders, reading command lines, and the network. In a
+# folder above a hidden one nothing can be made, what others make there later cannot be opened or
+# removed, and folders there cannot be renamed, or what is hidden would be elsewhere for the next
+# kernel.
 
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls, by the same numbers on all processors."""
 ASK_VERSION, PATH_BENEATH, NO_NEW_PRIVILEGES = 1, 1, 38
 WRITE_FILE, READ_FILE, REMOVE_FOLDER, REMOVE_FILE = 1 << 1, 1 << 2, 1 << 4, 1 << 5
+MAKE_FOLDER, MAKE_FILE = 1 << 7, 1 << 8
 REFER, TRUNCATE = 1 << 13, 1 << 14
 OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE
-RIGHTS = (WRITE_FILE | READ_FILE | REMOVE_FILE | REMOVE_FOLDER, REFER, TRUNCATE)
+OF_FOLDERS = REMOVE_FILE | REMOVE_FOLDER | MAKE_FILE | MAKE_FOLDER
+"""What was made where it cannot be written would stay there, and be allowed to the next kernel."""
+RIGHTS = (OF_FILES & ~TRUNCATE | OF_FOLDERS, REFER, TRUNCATE)
 """What is ruled from the first version on, from the second, from the third."""
 WITH_SIGNALS, OF_SIGNALS = 6, 1 << 1
 """From that version on (Linux 6.12) no signals reach others, such as whoever started the kernel."""
