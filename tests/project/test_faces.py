@@ -172,4 +172,4 @@ def test_the_setting_is_yes_or_no() -> None:
     assert from_env({}).project_files
     assert not from_env({"CELLWRIGHT_PROJECT_FILES": "No"}).project_files
     with pytest.raises(SetupError, match="CELLWRIGHT_PROJECT_FILES"):
-        from_env({"CELLWRIGHT_PROJECT_FILES": "off"})
+        from_env({"CELLWRIGHT_PROJECT_FILES": "maybe"})
