@@ -72,8 +72,8 @@ def look(folder: Path, *options: str, environ: Mapping[str, str] | None = None) 
         timeout=110,
     )
     assert done.returncode == 0, done.stderr
-    (sample,) = samples_in(folder / "out" / "oracle" / "suite" / "runs.jsonl")
-    found: dict[str, Any] = json.loads(sample.cells[0].outputs[0]["text"])
+    (recorded,) = samples_in(folder / "out" / "oracle" / "suite" / "runs.jsonl")
+    found: dict[str, Any] = json.loads(recorded.cells[0].outputs[0]["text"])
     return found
 
 

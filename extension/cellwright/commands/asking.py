@@ -41,6 +41,7 @@ from cellwright.session.services import ServiceCache
 from cellwright.settings import Limits, option_parameters
 from cellwright.stopping import Stop
 from cellwright.text.cleaning import safe_markdown
+from cellwright.tools.packages import check_allowed
 
 # A notebook's own cells, run as its person would run them: in order, up to the first that fails.
 #
@@ -151,7 +152,7 @@ def run(invocation: Invocation) -> int:
         limits=_limits(invocation),
         given=dict(options.var),
         tells_time=invocation.settings.message_times,
-        installable=tuple(options.allow_install),
+        installable=check_allowed(options.allow_install),
     )
     ended = _ask(invocation, request, notebook, folder)
     if target is not None:

@@ -63,6 +63,7 @@ from cellwright.session.questions import RunRequest
 from cellwright.session.services import Service, ServiceCache, check_budget, open_service
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop
+from cellwright.tools.packages import check_allowed
 
 # What a benchmark runs, written down beside its results, so that it can be gone on with.
 
@@ -166,7 +167,7 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         adapter=options.adapter or "",
         assistant=options.assistant,
         effort=options.effort or "",
-        allow_install=tuple(options.allow_install),
+        allow_install=check_allowed(options.allow_install),
         isolation=options.isolation or "",
         image=options.image or "",
         network=options.network,

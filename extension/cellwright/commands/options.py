@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from cellwright.commands.verbs import positive_number
-from cellwright.errors import ToolError
 from cellwright.exports import FORMATS, FormatNames
 from cellwright.record.choices import WAYS
 from cellwright.settings import ADAPTERS, MODES
-from cellwright.tools.packages import checked_requirement
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
 """Adds a command: sub-parsers, name, module, text."""
@@ -288,19 +286,10 @@ def _named_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _package(text: str) -> str:
-    try:
-        checked_requirement(text)
-    except ToolError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text.strip()
-
-
 def add_allowed_packages(parser: Any) -> None:
     """What may be installed where nobody is asked."""
     parser.add_argument(
         "--allow-install",
-        type=_package,
         metavar="PACKAGE",
         action="append",
         default=[],

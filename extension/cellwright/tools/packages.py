@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from cellwright.errors import ToolError
+from cellwright.errors import SetupError, ToolError
 from cellwright.record.outputs import ErrorOutput
 
 DISTRIBUTIONS = {
@@ -158,6 +158,20 @@ def checked_requirement(name: str) -> str:
         )
     bare = re.split(r"[\[=!~<>\s]", wanted, maxsplit=1)[0]
     return DISTRIBUTIONS.get(bare, bare) + wanted[len(bare) :]
+
+
+def check_allowed(names: Sequence[str]) -> tuple[str, ...]:
+    """The packages that may be installed where nobody is asked.
+
+    Raises:
+        SetupError: One is no package, so that a list of it would allow nothing.
+    """
+    try:
+        for name in names:
+            checked_requirement(name)
+    except ToolError as error:
+        raise SetupError(error.message, hint=error.hint) from error
+    return tuple(name.strip() for name in names)
 
 
 def is_installable(name: str, allowed: Iterable[str]) -> bool:
