@@ -71,11 +71,12 @@ def look_code(name: str, as_text: str = "") -> str:
         name: The table.
         as_text: ``.astype(str)`` where values cannot be counted as they are.
     """
+    others = f'{name}.select_dtypes(exclude=["float", "datetime", "datetimetz"]){as_text}'
     return f"""\
 {name}.info()
 {{
-    column: {name}[column]{as_text}.value_counts().head(12).to_dict()
-    for column in {name}.select_dtypes(exclude=["float", "datetime", "datetimetz"])
+    column: values.value_counts().head(12 if values.nunique() < 13 else 5).to_dict()
+    for column, values in {others}.items()
 }}"""
 
 
