@@ -84,11 +84,13 @@ class ValueWriter:
         places: dict[int, int] = {}
         found: list[Any] = []
         for place, value in enumerate(values):
-            self._take(1)
             is_plain = value is None or isinstance(value, PLAIN)
             first = place if is_plain else places.setdefault(id(value), place)
-            is_new = first == place
-            found.append(self.write(value, depth) if is_new else {"kind": SAME, "place": first})
+            if first == place:
+                found.append(self.write(value, depth))
+            else:
+                self._take(1)
+                found.append({"kind": SAME, "place": first})
         return found
 
     def write_numbers(self, values: Any) -> Any:

@@ -361,10 +361,11 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls, by the same numbers on all processors."""
 ASK_VERSION, PATH_BENEATH, NO_NEW_PRIVILEGES = 1, 1, 38
 WRITE_FILE, READ_FILE, REMOVE_FOLDER, REMOVE_FILE = 1 << 1, 1 << 2, 1 << 4, 1 << 5
-MAKE_FOLDER, MAKE_FILE = 1 << 7, 1 << 8
+MAKE_ANY = sum(1 << number for number in range(6, 13))
+"""Folders, files, links, pipes, sockets and devices."""
 REFER, TRUNCATE = 1 << 13, 1 << 14
 OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE
-OF_FOLDERS = REMOVE_FILE | REMOVE_FOLDER | MAKE_FILE | MAKE_FOLDER
+OF_FOLDERS = REMOVE_FILE | REMOVE_FOLDER | MAKE_ANY
 """What was made where it cannot be written would stay there, and be allowed to the next kernel."""
 RIGHTS = (OF_FILES & ~TRUNCATE | OF_FOLDERS, REFER, TRUNCATE)
 """What is ruled from the first version on, from the second, from the third."""
