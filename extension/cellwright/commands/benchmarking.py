@@ -316,16 +316,12 @@ def write_leaderboard(invocation: Invocation) -> int:
         for folder in map(Path, options.folders)
         for runs in sorted(folder.glob("**/runs.jsonl"))
     ]
-    boards = rank_all(
-        (
-            runs.parent.name,
-            samples[0].agent if samples else runs.parent.parent.name,
-            runs.parent.parent.parent.name,
-            samples,
-        )
-        for runs in files
-        for samples in [[redactor.event(sample) for sample in samples_in(runs)]]
-    )
+    results = []
+    for runs in files:
+        samples = [redactor.event(sample) for sample in samples_in(runs)]
+        agent = samples[0].agent if samples else runs.parent.parent.name
+        results.append((runs.parent.name, agent, runs.parent.parent.parent.name, samples))
+    boards = rank_all(results)
     if not boards:
         raise SetupError(
             f"There are no results in {options.folders[0]!r}.",

@@ -164,7 +164,7 @@ def check_allowed(names: Sequence[str]) -> tuple[str, ...]:
     """The packages that may be installed where nobody is asked.
 
     Raises:
-        SetupError: One is no package, so that a list of it would allow nothing.
+        SetupError: One is no package.
     """
     try:
         for name in names:
