@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from fake_service import FakeService
 
 from cellwright.errors import SetupError
 from cellwright.session.services import DEMO_MODEL, open_service
@@ -50,6 +51,20 @@ def test_a_set_endpoint_is_used_with_the_model_that_was_asked_for() -> None:
 def test_an_endpoint_without_a_model_asks_for_one() -> None:
     with pytest.raises(SetupError, match=r"'http://127\.0\.0\.1:9/v1'.*-m MODEL"):
         open_service(settings(base_url="http://127.0.0.1:9/v1"))
+
+
+def test_a_service_without_a_named_model_answers_with_its_only_one_or_lists_several() -> None:
+    with FakeService([], models=["only"]) as fake:
+        service = open_service(settings(base_url=fake.base_url))
+        assert (service.model, service.base_url) == ("only", fake.base_url)
+        assert "only model" in service.notice
+        service.close()
+    several = [f"m{number}" for number in range(10)]
+    with (
+        FakeService([], models=several) as fake,
+        pytest.raises(SetupError, match="it has m0, m1, .* and 2 more.*-m MODEL"),
+    ):
+        open_service(settings(base_url=fake.base_url))
 
 
 def test_a_named_model_without_an_endpoint_is_an_error_and_never_the_demo_model() -> None:

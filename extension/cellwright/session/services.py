@@ -6,7 +6,7 @@ import difflib
 import json
 import threading
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -38,6 +38,8 @@ DEMO_NOTICE = (
 )
 DEMO_ACTION = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
 OLLAMA_WAIT_SECONDS = 0.3
+MOST_LISTED = 8
+"""Models that an error names."""
 LOCAL_KEY = "local"
 """Sent to a server that asks for none."""
 
@@ -130,10 +132,7 @@ def open_service(settings: Settings, model: str = "") -> Service:
 def _configured(settings: Settings, model: str) -> Service:
     service = settings.service
     if not model:
-        raise SetupError(
-            f"No model is named for {service.base_url!r}.",
-            hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
-        )
+        return _only_model(settings)
     lm, url = _lm(settings, service), service.base_url
     if not settings.found_key:
         return Service(lm, model, url)
@@ -143,6 +142,29 @@ def _configured(settings: Settings, model: str) -> Service:
         "CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
     )
     return Service(lm, model, url, notice, action)
+
+
+def _only_model(settings: Settings) -> Service:
+    """The model of a service for which none is named; of several the person chooses one."""
+    service = settings.service
+    try:
+        known = list_models(service, timeout_seconds=CATALOGUE_SECONDS)
+    except LMError:
+        known = ()
+    if len(known) == 1:
+        notice = f"{known[0]} answers: it is the only model of {service.base_url}."
+        return Service(_lm(settings, service), known[0], service.base_url, notice)
+    raise SetupError(
+        f"No model is named for {service.base_url!r}{_listed(known)}.",
+        hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
+    )
+
+
+def _listed(known: Sequence[str]) -> str:
+    if not known:
+        return ""
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return f"; it has {', '.join(known[:MOST_LISTED])}{more}"
 
 
 def _ollama(settings: Settings, model: str) -> Service:
