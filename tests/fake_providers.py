@@ -28,6 +28,7 @@ __all__ = [
     "ROWS",
     "ChatProvider",
     "DeepSeek",
+    "PerplexityAgent",
     "Gemini",
     "Mistral",
     "OpenAIResponses",
@@ -167,6 +168,28 @@ class OpenAIResponses:
         whole = {**head, "output": made, "usage": _usage(body, made), **ending}
         events.append({"type": f"response.{whole['status']}", "response": whole})
         return [{**event, "sequence_number": n} for n, event in enumerate(events)]
+
+
+class PerplexityAgent(OpenAIResponses):
+    """Perplexity's Agent API, as OpenAI's Responses: it keeps to fewer words.
+
+    Sources: docs.perplexity.ai, "Custom Functions" and "OpenAI SDK Compatibility" of the Agent API;
+    for the words of its refusal anomalyco/opencode issue 32108, 2026-06-12; for the end of chat
+    completions danielmiessler/Fabric pull 2276.
+    """
+
+    def __call__(self, request: Request) -> Wire:
+        """The answer to a request."""
+        if request.path.endswith("/chat/completions"):
+            self.refusals.append("Sonar is now the Agent API")
+            return error(400, "Sonar is now the Agent API")(request)
+        return super().__call__(request)
+
+    def _refusal(self, body: Json) -> Json:
+        for name in ("store", "temperature", "include", "tool_choice"):
+            if name in body:
+                return {"message": f'invalid request body: json: unknown field "{name}"'}
+        return self._items_refusal(body)
 
 
 def _chat_refusal(body: Json) -> Json:
@@ -769,24 +792,6 @@ ROWS: Mapping[str, Row] = {
                     * (body.get("temperature", 1) != 1)
                 ),
                 "BerriAI/litellm issue 36970, 2026-08-14",
-            ),
-        )
-    ),
-    "Perplexity": Row(
-        (
-            Rule(
-                _refused("Tool calling is not supported for this model", "tools"),
-                "pipecat-ai/pipecat pull 4862, 2026-06-23",
-            ),
-            Rule(
-                _words_in_turn(
-                    "After the (optional) system message(s), user or tool message(s) should "
-                    "alternate with assistant message(s)."
-                ),
-                "serac-labs/serac issue 53, 2026-02-01; anomalyco/opencode issue 9416, 2026-01-19",
-                body=lambda words: {
-                    "error": {"message": words, "type": "invalid_message", "code": 400}
-                },
             ),
         )
     ),

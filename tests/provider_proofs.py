@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fake_anthropic import AnthropicMessages
-from fake_providers import ROWS, ChatProvider, OpenAIResponses
+from fake_providers import ROWS, ChatProvider, OpenAIResponses, PerplexityAgent
 from fake_service import FakeService
 
 from cellwright.providers import VARIABLE, Provider, fill_in
@@ -55,6 +55,7 @@ OTHERS = {
     # The same models behind the same two APIs; which are deployed is not known from outside.
     "Azure OpenAI": OpenAIResponses,
     "Anthropic": AnthropicMessages,
+    "Perplexity": PerplexityAgent,
 }
 """Those that speak an API of their own."""
 

@@ -105,6 +105,10 @@ PROOFS: dict[str, Proofs] = {
         "main job, `reasoning_content` sent back": f"{CLI}::"
         "test_the_main_job_runs_where_thinking_has_to_come_back",
     },
+    "Perplexity": {
+        "words that it does not know are not sent": f"{LM}/test_responses.py::"
+        "test_a_provider_is_not_sent_words_that_it_does_not_know",
+    },
     "Ollama": {
         "found where nothing is set": "tests/test_services.py::"
         "test_with_nothing_set_a_local_ollama_answers",

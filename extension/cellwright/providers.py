@@ -59,6 +59,8 @@ class Provider:
     """Where its models are listed, all of them; empty: what it lists cannot be asked for."""
     window_path: str = ""
     """Where a program's own list of models, which tells their windows, is below its root."""
+    unknown_parameters: frozenset[str] = frozenset()
+    """Never sent, by the names that its API has for them: it refuses requests with them."""
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """What a limit of the answer is called at first; the other one is tried where it is refused."""
     note: str = ""
@@ -111,7 +113,7 @@ OLLAMA = Provider(
     start_hint="Start Ollama with: ollama serve",
     missing_model_hint="Run: ollama pull {model}",
     window_hint="Set OLLAMA_CONTEXT_LENGTH=32768 for the Ollama server and start it again.",
-    checked="",
+    checked="2026-11-28",
 )
 PROVIDERS: tuple[Provider, ...] = (
     OPENAI,
@@ -292,11 +294,20 @@ PROVIDERS: tuple[Provider, ...] = (
     ),
     Provider(
         "Perplexity",
-        "https://api.perplexity.ai",
-        "https://docs.perplexity.ai",
+        "https://api.perplexity.ai/v1",
+        "https://docs.perplexity.ai/docs/agent-api/migrate-from-sonar/overview",
         hosts=("perplexity.ai",),
+        key_variable="PERPLEXITY_API_KEY",
         key_starts=("pplx-",),
-        checked="",
+        model="openai/gpt-5.5",
+        model_source="https://docs.perplexity.ai/docs/agent-api/building-agents/define-the-run",
+        api="by model",
+        responses_models=re.compile(""),
+        # Source: anomalyco/opencode issue 32108, 2026-06-12.
+        unknown_parameters=frozenset({"store", "temperature", "include", "tool_choice"}),
+        note="Its Agent API is asked as OpenAI's Responses; chat completions ended on 2026-09-27. "
+        "It knows neither `temperature` nor a word against storing.",
+        checked="2026-11-28",
     ),
     Provider(
         "NVIDIA",
@@ -309,10 +320,10 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Hugging Face",
         "https://router.huggingface.co/v1",
-        "https://huggingface.co/docs/inference-providers",
+        "https://huggingface.co/docs/inference-providers/guides/responses-api",
         hosts=("huggingface.co",),
         key_starts=("hf_",),
-        checked="",
+        checked="2026-11-28",
     ),
     OLLAMA,
     Provider(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from fake_providers import OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, Pause, Request, error, json_body, raw_sse, text
 from openai.types.responses import ResponseStreamEvent
 from openai_description import problems
+from provider_proofs import simulated
 from pydantic import TypeAdapter
 
 from cellwright.errors import (
@@ -25,12 +28,13 @@ from cellwright.errors import (
 )
 from cellwright.llm.adapters.native import NativeAdapter
 from cellwright.llm.openai import OpenAILM
-from cellwright.providers import OPENAI, usual_api
+from cellwright.providers import OPENAI, PROVIDERS, usual_api
 from cellwright.record.events import Notice, ReasoningDelta, TextDelta
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
+    Parameters,
     Prompt,
     SystemMessage,
     TextPart,
@@ -90,6 +94,23 @@ def test_thinking_goes_back_untouched_and_nothing_is_stored() -> None:
     step = ["reasoning", "assistant", "function_call", "function_call_output"]
     assert kinds == ["system", "user", *step, *step]
     assert [i["phase"] for i in body["input"] if i.get("role") == "assistant"] == ["commentary"] * 2
+
+
+def test_a_provider_is_not_sent_words_that_it_does_not_know() -> None:
+    (provider,) = (each for each in PROVIDERS if each.name == "Perplexity")
+    with simulated(provider, [HARD, ENOUGH]) as played:
+        with closing(OpenAILM(played.settings)) as lm:
+            said: list[Message] = [SystemMessage("Be brief."), UserMessage((TextPart("go"),))]
+            knobs = Parameters(played.settings.model, temperature=0.3)
+            prompt = replace(prompt_of(*said, tools=(RUN_CELL,)), parameters=knobs)
+            said += with_results(reply_of(ask(lm, prompt)).message)
+            last = reply_of(ask(lm, replace(prompt, messages=tuple(said))))
+        assert played.script.refusals == []
+        assert last.message.text == "It is 1."
+        first, second = played.script.taken
+        assert set(first) == {"model", "input", "stream", "tools", "reasoning"}
+        # What came unencrypted would not be known again, so it stays here.
+        assert "reasoning" not in [item["type"] for item in second["input"]]
 
 
 def test_each_request_begins_with_the_bytes_of_the_one_before() -> None:

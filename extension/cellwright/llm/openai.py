@@ -302,8 +302,13 @@ class OpenAILM:
         known = self.capabilities(prompt.parameters.model)
         if known.api == "chat":
             return self._chat_parameters(prompt, reader)
-        form = FORMS[known.api]
-        return form(prompt, vision=known.vision, reader=reader, without=known.refused_parameters)
+        form, without = FORMS[known.api], self._without(prompt.parameters.model)
+        return form(prompt, vision=known.vision, reader=reader, without=without)
+
+    def _without(self, model: str) -> frozenset[str]:
+        """Parameters that are not sent: the provider does not know them, or the model refused."""
+        unknown = find_provider(self._service.base_url).unknown_parameters
+        return unknown | self.capabilities(model).refused_parameters
 
     def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
@@ -311,9 +316,8 @@ class OpenAILM:
         rules = FieldRules(known.refused_fields, known.required_fields)
         form = ChatForm(known.vision, reader, rules, known.alternates, known.shapes)
         length = self._learned.length_parameter(model)
-        return parameters_of(
-            prompt, form, length_parameter=length, without=known.refused_parameters
-        )
+        without = self._without(model)
+        return parameters_of(prompt, form, length_parameter=length, without=without)
 
     def _leave_out(
         self, prompt: Prompt, request: _Request, error: LMRequestError | LMNotFoundError

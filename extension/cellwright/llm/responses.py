@@ -1,7 +1,7 @@
 """OpenAI's Responses API: a prompt as its request, and its events as those of a chat reply.
 
-Requests are stateless (``store`` is false): the service keeps nothing, so the encrypted reasoning
-items of a turn come back to us and are sent again with it.
+Requests are stateless (``store`` is false, where the service knows the word): the service keeps
+nothing, so the encrypted reasoning items of a turn come back to us and are sent again with it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,6 @@ def responses_parameters(
     body: ResponseCreateParamsStreaming = {
         "model": prompt.parameters.model,
         "input": [item for message in prompt.messages for item in _input(message, vision, reader)],
-        "store": False,
         "stream": True,
     }
     if prompt.tools:
@@ -95,6 +94,7 @@ def parameter_names(body: Mapping[str, Any]) -> tuple[str, ...]:
 def _options(parameters: Parameters) -> JSON:
     limit = parameters.max_output_tokens
     given: JSON = {
+        "store": False,
         "temperature": usable_temperature(parameters.temperature),
         "max_output_tokens": limit and max(limit, SMALLEST_LIMIT),
         "reasoning.summary": "auto",
@@ -241,12 +241,14 @@ class ResponsesAssembler(TranslatingAssembler):
     def provider_items(self) -> tuple[Item, ...]:
         """The output items in their order, without what the message itself says."""
         items = [self._output[place] for place in sorted(self._output)]
-        encrypted = [i for i in items if i.get("type") != "reasoning" or i.get("encrypted_content")]
-        if all(item.get("type") in ("message", "function_call") for item in encrypted):
+        if any(i.get("type") == "reasoning" and not i.get("encrypted_content") for i in items):
+            # It cannot be sent again, and items that it led to are refused without it.
+            return ()
+        if all(item.get("type") in ("message", "function_call") for item in items):
             # Nothing that is opaque; the phase of a message is all that could be lost.
-            encrypted = encrypted if any(item.get("phase") for item in encrypted) else []
-        several = sum(item.get("type") == "message" for item in encrypted) > 1
-        return tuple(_kept(item, with_text=several) for item in encrypted)
+            items = items if any(item.get("phase") for item in items) else []
+        several = sum(item.get("type") == "message" for item in items) > 1
+        return tuple(_kept(item, with_text=several) for item in items)
 
     def _translate(self, event: Mapping[str, Any]) -> Iterator[JSON]:
         kind = event.get("type")
