@@ -35,9 +35,14 @@ def run_cheat(
     return rescored(replace(found, cells=ran), item, rooms, Stop())
 
 
-def can_hide() -> bool:
-    """Whether this system keeps files from kernels."""
+def landlock_version() -> int:
+    """What this Linux can keep from a program; 0 or less: nothing."""
     if sys.platform != "linux":
-        return False
+        return 0
     library = ctypes.CDLL(None)
-    return int(library.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION)) >= 3
+    return int(library.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION))
+
+
+def can_limit_files() -> bool:
+    """Whether this system keeps files from kernels."""
+    return landlock_version() >= 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cheats import can_hide, run_cheat
+from cheats import can_limit_files, run_cheat
 
 from cellwright.bench.checks import (
     Assertion,
@@ -600,7 +600,7 @@ found = {
 """
 
 
-@pytest.mark.skipif(not can_hide(), reason="needs Landlock")
+@pytest.mark.skipif(not can_limit_files(), reason="needs Landlock")
 @pytest.mark.parametrize("is_forked", [True, False])
 def test_files_of_the_suite_and_memory_of_the_harness_are_closed_to_a_kernel(
     is_forked: bool, tmp_path: Path

@@ -8,10 +8,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cheats import can_limit_files
 from fake_service import MODEL, FakeService, Request, Wire, text
 from scripted_model import ScriptedLM
 
@@ -153,6 +155,42 @@ def test_what_goes_wrong_on_a_worker_has_its_cause(workers: Any, tmp_path: Path)
         cluster.close()
     with pytest.raises(SetupError, match="scheduler is gone"):
         cluster.executor(run_parcel, EQUIPMENT).begin([job], Stop())
+
+
+READ = """
+def read(path):
+    try:
+        with open(path) as file: return file.read()
+    except OSError as error: return type(error).__name__
+"""
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(not can_limit_files(), reason="needs Landlock")
+def test_a_kernel_on_a_worker_cannot_open_what_samples_expect(workers: Any, tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text("7")
+    with distributed.Client(workers.scheduler_address) as client:
+        scratch = client.run(lambda dask_worker: dask_worker.local_directory)
+    spilled = [Path(folder, "spilled") for folder in scratch.values()]
+    for path in spilled:
+        path.write_text("7")
+    places = [str(tmp_path / "suite.yaml"), *map(str, spilled)]
+    item = Item(
+        1,
+        "x",
+        checks=(Variable("x", ["PermissionError"] * 3),),
+        reference=(f"{READ}x = [read(path) for path in {places}]",),
+    )
+    suite, cluster = Suite("far", (item,)), Cluster(workers.scheduler_address)
+    equipment = replace(EQUIPMENT, hidden=(places[0],))
+    try:
+        runner = Runner(tmp_path / "results", cluster.executor(run_parcel, equipment))
+        ended = runner.run([Job(suite, item, open_agent("oracle"))])
+    finally:
+        cluster.close()
+        for path in spilled:
+            path.unlink()
+    assert (ended.done, ended.passed) == (1, 1)
 
 
 def nap(parcel: Parcel, equipment: Equipment) -> dict[str, Any]:

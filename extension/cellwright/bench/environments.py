@@ -18,13 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench import tampering
-from cellwright.bench.isolation import Box, IsolatedProcess, Isolation, check_isolation
+from cellwright.bench.isolation import (
+    Box,
+    IsolatedProcess,
+    Isolation,
+    check_isolation,
+    package_folders,
+)
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.sample import SampleCell
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
-from cellwright.kernels.forking import hidden_files
+from cellwright.kernels.forking import file_limits
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import (
     NOT_ASKED,
@@ -34,8 +40,8 @@ from cellwright.kernels.fresh import (
     open_kernel,
     select_environment,
 )
-from cellwright.kernels.provisioner import MODULES, parse_command
-from cellwright.kernels.warmed import hide_files
+from cellwright.kernels.provisioner import MODULES, parse_command, warmed_processes
+from cellwright.kernels.warmed import limit_files
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import Execution, OutputMessage, fold, to_nbformat
 from cellwright.stopping import Stop
@@ -117,20 +123,20 @@ def start_usual(cwd: Path, env: Mapping[str, str], box: Box | None = None) -> Fr
     return TaskKernels().start(cwd, env, box)
 
 
-def start_local(
-    cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = (), python: str = ""
-) -> FreshKernel:
-    """Start a kernel that cannot open what is hidden.
+def _start_limited(box: Box, env: Mapping[str, str], python: str) -> FreshKernel:
+    """Start a kernel that can open what it may.
 
     Raises:
         KernelError: It did not start.
     """
-    process = KernelProcess(OURS, python)  # with a folder that is not hidden: it is there before
+    limits = box.limits
+    process = KernelProcess(OURS, python, box.private)
+    warmed_processes.warm_apart()
 
     def start() -> FreshKernel:
-        hide_files(hidden)
-        hidden_files.set(hidden)
-        return open_kernel(process, cwd, env)
+        limit_files(limits.hidden, limits.writable)
+        file_limits.set(limits)
+        return open_kernel(process, box.folder, env)
 
     # What a thread cannot open the programs that it starts cannot, and the thread ends here.
     with ThreadPoolExecutor(1) as apart:
@@ -140,7 +146,12 @@ def start_local(
 FIXED = {"PYTHONHASHSEED": "0"}
 """Sets have one order, and values can be compared between two kernels."""
 IPYTHON_FOLDER = "IPYTHONDIR"
-"""Start-up files in it run in each kernel, and an agent can write some: each has one of its own."""
+"""Start-up files in it run in each kernel, and an agent could write some: each has one of its own.
+"""
+OWN_FOLDERS = {"TMPDIR": "", "JUPYTER_RUNTIME_DIR": "jupyter", "NUMBA_CACHE_DIR": "numba"}
+"""Where a kernel that sees all writes what the others must not read, or run."""
+SHARED_FOLDERS = ("/dev", "/tmp", "/var/tmp")
+"""Code writes there by these names; nothing of a sample is there."""
 CHECK = "check"
 """The id of cells that are nobody's: they look at what the agent did."""
 SETUP_SECONDS = 600.0
@@ -169,6 +180,7 @@ class Rooms:
         judge: A model for checks that ask one.
         environment_names: Variables of ours that are passed on whatever they are called.
         hidden: Files and folders that a kernel here cannot open, where the system can do that.
+        writable: Where a kernel here can write, besides its own folders and temporary ones.
         is_apart: The kernels are kept apart from the rest of the machine.
     """
 
@@ -178,6 +190,7 @@ class Rooms:
     judge: Callable[[str, Stop], JudgeReply] | None = None
     environment_names: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     is_apart: bool = False
 
     @contextlib.contextmanager
@@ -216,16 +229,16 @@ class Rooms:
     def _begun(
         self, place: Path, item: Item, beside: tuple[Path, ...], also: contextlib.ExitStack
     ) -> FreshKernel:
-        given = {**FIXED, **self.environ}
         if not self.is_local:
-            kernel = self.start(place, given)
+            kernel = self.start(place, {**FIXED, **self.environ})
         else:
-            env = kernel_environment(self.environ, self.environment_names)
-            if IPYTHON_FOLDER not in (*self.environ, *self.environment_names):
-                made = tempfile.TemporaryDirectory(prefix="cw-", ignore_cleanup_errors=True)
-                env[IPYTHON_FOLDER] = also.enter_context(made)
-            box = Box(place, given, item.needs, beside, self.hidden)
-            kernel = self.start(place, env, box)
+            made = tempfile.TemporaryDirectory(
+                prefix="cw-", dir=samples_folder(), ignore_cleanup_errors=True
+            )
+            private = also.enter_context(made)
+            kernel = self.start(
+                place, self._environment(private), self._box(place, item, beside, private)
+            )
         limit = item.limits.memory_limit_bytes
         if limit is not None:
             try:
@@ -235,13 +248,48 @@ class Rooms:
                 raise
         return kernel
 
+    def _environment(self, private: str) -> dict[str, str]:
+        env = kernel_environment(self.environ, self.environment_names)
+        own = {IPYTHON_FOLDER: "ipython", **({} if self.is_apart else OWN_FOLDERS)}
+        named = (*self.environ, *self.environment_names)
+        return env | {n: os.path.join(private, f) for n, f in own.items() if n not in named}
+
+    def _box(self, place: Path, item: Item, beside: tuple[Path, ...], private: str) -> Box:
+        from jupyter_core.paths import jupyter_runtime_dir
+
+        # Whoever reads a kernel's file there, of a notebook or a server, can run code in it.
+        hidden = (*self.hidden, str(samples_folder()), jupyter_runtime_dir())
+        closed = list(map(Path, map(os.path.realpath, hidden)))
+        shared = {os.path.realpath(path) for path in (*SHARED_FOLDERS, tempfile.gettempdir())}
+        shared = {path for path in shared if not any(map(Path(path).is_relative_to, closed))}
+        writable = (*self.writable, *sorted(shared))
+        given = {**FIXED, **self.environ}
+        return Box(place, given, item.needs, beside, hidden, private, writable)
+
+
+def samples_folder() -> Path:
+    """Where the folders of samples are, in all benchmarks of this user; no kernel can open it.
+
+    Raises:
+        OSError: There can be none.
+    """
+    place = tempfile.gettempdir()
+    if place == "/tmp" and os.access("/var/tmp", os.W_OK):
+        place = "/var/tmp"  # beside a hidden folder nothing can be made, and code likes /tmp
+    user = os.getuid() if os.name == "posix" else "user"
+    folder = Path(os.path.realpath(place), f"cw-{user}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if os.name == "posix" and (folder.is_symlink() or folder.stat().st_uid != user):
+        raise PermissionError(f"{str(folder)!r} is another user's; set TMPDIR to a folder of yours")
+    return folder
+
 
 @contextlib.contextmanager
 def _folder(given: Path | None) -> Iterator[Path]:
     if given is not None:
         yield given
         return
-    made = tempfile.mkdtemp(prefix="cw-bench-")
+    made = tempfile.mkdtemp(prefix="cw-bench-", dir=samples_folder())
     try:
         yield Path(made)
     finally:
@@ -464,6 +512,10 @@ class TaskKernels:
     notice: str = ""
     """Why they are not forked though they were to be."""
 
+    def packages(self) -> tuple[str, ...]:
+        """Where packages are installed for them."""
+        return package_folders(self.python or _usual_python())
+
     def start(self, cwd: Path, env: Mapping[str, str], box: Box | None = None) -> FreshKernel:
         """Start one; forked, where neither the sample nor its folder stands against it.
 
@@ -478,8 +530,8 @@ class TaskKernels:
             return open_kernel(process, cwd, env)
         if self.forks is not None and python == self.python:
             with contextlib.suppress(KernelError, OSError):
-                return self.forks.start(cwd, env, box.hidden)
-        return start_local(cwd, env, hidden=box.hidden, python=python)
+                return self.forks.start(cwd, env, box.limits, box.private)
+        return _start_limited(box, env, python)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from typing import Any
 
 from cellwright.bench.suites import Needs, Suite
 from cellwright.errors import KernelError, SetupError
+from cellwright.kernels.forking import FileLimits
 from cellwright.kernels.fresh import SOCKET_PATH_LIMIT, KernelProcess
 
 BWRAP = "bwrap"
@@ -31,6 +32,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"
 STORES = ("/nix/store", "/gnu/store")
 HOME = "/tmp"
 TRY_SECONDS = 120.0
+ASK_PACKAGES = "import json, site, sys; print(json.dumps([sys.prefix, site.getuserbase()]))"
 ASK_INTERPRETER = """
 import json, os, sys
 program = os.path.realpath(sys.executable)
@@ -64,6 +66,16 @@ class Box:
     """Other folders that it may read and write; the first is the one that the sample is about."""
     hidden: tuple[str, ...] = ()
     """Files and folders that it must not see, wherever they are."""
+    private: str | None = None
+    """A folder for its sockets and temporary files."""
+    writable: tuple[str, ...] = ()
+    """Where it may write besides, where it sees all."""
+
+    @property
+    def limits(self) -> FileLimits:
+        """Which files it can open, where it sees all."""
+        own = (str(self.folder), *map(str, self.beside), *filter(None, [self.private]))
+        return FileLimits(self.hidden, (*own, *self.writable))
 
 
 class IsolatedProcess(KernelProcess):
@@ -77,7 +89,7 @@ class IsolatedProcess(KernelProcess):
     """
 
     def __init__(self, kernel_name: str, isolation: Isolation, box: Box, python: str) -> None:
-        super().__init__(kernel_name, python)
+        super().__init__(kernel_name, python, box.private)
         self.way = isolation.program
         self._isolation, self._box = isolation, box
         self._container = f"cellwright-{secrets.token_hex(8)}"
@@ -184,7 +196,16 @@ def _beyond(folders: Iterable[str], seen: Iterable[str]) -> Iterator[str]:
 @functools.cache
 def interpreter_folders(python: str) -> tuple[str, ...]:
     """Where an interpreter and its packages are."""
-    words = [python, "-c", ASK_INTERPRETER]
+    return _ask_interpreter(python, ASK_INTERPRETER)
+
+
+def package_folders(python: str) -> tuple[str, ...]:
+    """Where an interpreter's packages are installed: in its environment, or for this user."""
+    return _ask_interpreter(python, ASK_PACKAGES)
+
+
+def _ask_interpreter(python: str, question: str) -> tuple[str, ...]:
+    words = [python, "-c", question]
     found = subprocess.run(words, capture_output=True, text=True, cwd="/", check=True)
     return tuple(json.loads(found.stdout))
 

@@ -29,6 +29,7 @@ from cellwright.bench.environments import (
     SetupFailedError,
     kernel_environment,
     kernels_of,
+    samples_folder,
 )
 from cellwright.bench.judge_check import keep_thumbs
 from cellwright.bench.rates import Rates, SharedRates, forget_paces, keep_paces
@@ -862,6 +863,10 @@ class Equipment:
     """Where they run; None: here."""
     environment_names: tuple[str, ...] = ()
     """Variables that kernels are given beside those that all of them are."""
+    hidden: tuple[str, ...] = ()
+    """Files and folders that kernels cannot open, wherever they run."""
+    may_install: bool = False
+    """Kernels may write into the environment of their interpreter."""
 
 
 class Equipped(NamedTuple):
@@ -890,7 +895,14 @@ def equipped(equipment: Equipment, environ: Mapping[str, str]) -> Iterator[Equip
     names = equipment.environment_names
     is_apart = bool(equipment.kernels.isolation.program)
     with kernels_of(equipment.kernels, kernel_environment(environ, names)) as kernels:
-        rooms = Rooms(environ, kernels.start, environment_names=names, is_apart=is_apart)
+        rooms = Rooms(
+            environ,
+            kernels.start,
+            environment_names=names,
+            hidden=equipment.hidden,
+            writable=kernels.packages() if equipment.may_install else (),
+            is_apart=is_apart,
+        )
         yield Equipped(rooms, kernels.notice)
 
 
@@ -952,7 +964,7 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
         parcel: What came.
         agent: Asks the model, where no replies came with it.
     """
-    with tempfile.TemporaryDirectory(prefix="cw-parcel-") as folder:
+    with tempfile.TemporaryDirectory(prefix="cw-parcel-", dir=samples_folder()) as folder:
         files = {}
         for name, content in parcel.files.items():
             files[name] = Path(folder, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import importlib
 import json
 import os
 import threading
@@ -297,6 +298,13 @@ def run_parcel(parcel: Parcel, equipment: Equipment) -> Mapping[str, Any]:
         return {"failure": "START_FAILED", "text": str(error), "retryable": False}
 
 
+def _worker_folders() -> Iterator[str]:
+    """Where Dask puts samples, with what they expect, that do not fit into a worker's memory."""
+    with contextlib.suppress(ImportError, ValueError):  # this is no worker
+        worker = importlib.import_module("distributed").get_worker()
+        yield str(Path(worker.local_directory).parent)
+
+
 class Workshop:
     """What all samples of a worker's process share."""
 
@@ -316,8 +324,10 @@ class Workshop:
         with self._lock:
             if key not in self._laboratories:
                 self._end_with_the_process()
-                rooms, _ = self._kept.enter_context(equipped(equipment, environ))
                 settings = load_settings()
+                hidden = (*equipment.hidden, str(settings.home), *_worker_folders())
+                equipment = replace(equipment, hidden=hidden)
+                rooms, _ = self._kept.enter_context(equipped(equipment, environ))
                 self._laboratories[key] = Laboratory(rooms, make_redactor(settings), settings)
             return self._laboratories[key]
 
@@ -462,16 +472,14 @@ def open_laboratory(
     settings = invocation.settings
     token = os.environ.get(GATEWAY_TOKEN, "")
     with (
-        equipped(_equipment(plan, token), suite.environ) as (rooms, notice),
+        equipped(_equipment(plan, suite, root, token), suite.environ) as (rooms, notice),
         _judging(invocation, plan, paces or Paces()) as judge,
     ):
         if notice:
             invocation.console.complain(f"cellwright: {notice}")
-        # What other samples expect stands in the results, and what was run before in the record.
-        hidden = (root.resolve(), settings.home, *_list_copies(suite, root))
-        rooms = replace(
-            rooms, judge=judge, hidden=tuple(map(str, hidden)) if rooms.is_local else ()
-        )
+        # What was run before stands in the record.
+        hidden = (*rooms.hidden, str(settings.home))
+        rooms = replace(rooms, judge=judge, hidden=hidden)
         yield Laboratory(rooms, make_redactor(settings), settings)
 
 
@@ -502,7 +510,7 @@ def _remembered(root: Path, suite: Suite) -> SessionMemory:
     return memory
 
 
-def _equipment(plan: BenchPlan, token: str = "") -> Equipment:
+def _equipment(plan: BenchPlan, suite: Suite, root: Path, token: str = "") -> Equipment:
     gateway = None
     if plan.gateway_url and plan.isolation:
         raise SetupError(
@@ -510,7 +518,15 @@ def _equipment(plan: BenchPlan, token: str = "") -> Equipment:
         )
     if plan.gateway_url:
         gateway = Gateway(plan.gateway_url, plan.gateway_kernel, token)
-    return Equipment(plan.kernel_choice, gateway, plan.environment_names)
+    # What samples expect stands in the suite and in the results.
+    hidden = (root.resolve(), *suite.hidden, *_list_copies(suite, root))
+    return Equipment(
+        plan.kernel_choice,
+        gateway,
+        plan.environment_names,
+        tuple(map(str, hidden)),
+        bool(plan.allow_install),
+    )
 
 
 def make_rates(invocation: Invocation) -> Rates:
@@ -572,7 +588,7 @@ def _executor(
         check_needs(suite, plan.kept_apart)
         cluster = Cluster(options.scheduler or "", make_rates(invocation))
         with contextlib.closing(cluster):
-            yield cluster.executor(run_parcel, _equipment(plan), plan.judge)
+            yield cluster.executor(run_parcel, _equipment(plan, suite, root), plan.judge)
         return
     if options.scheduler:
         raise SetupError(

@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,8 +215,18 @@ class Recipe:
     """Code that is run when the imports are done."""
 
 
-hidden_files: ContextVar[tuple[str, ...]] = ContextVar("hidden_files", default=())
-"""What kernels that are started in this context cannot open; jupyter_client has no word for it."""
+@dataclass(frozen=True)
+class FileLimits:
+    """Which files a kernel can open, where the system can keep it from others (Landlock)."""
+
+    hidden: tuple[str, ...] = ()
+    """Files and folders that it cannot open; with none nothing is limited."""
+    writable: tuple[str, ...] = ()
+    """Folders in which it can write, and nowhere else; they may lie in hidden ones."""
+
+
+file_limits: ContextVar[FileLimits] = ContextVar("file_limits", default=FileLimits())  # noqa: B039
+"""Those of kernels that are started in this context; jupyter_client has no word for it."""
 
 
 @dataclass(frozen=True)
@@ -229,8 +240,7 @@ class KernelStart:
     standard_streams: tuple[int, int, int]
     memory_limit_bytes: int = 0
     """Of its address space; 0: no limit."""
-    hidden: tuple[str, ...] = ()
-    """Files and folders that it cannot open, where the system can do that."""
+    limits: FileLimits = FileLimits()
 
 
 class WarmedProcess:
@@ -351,7 +361,8 @@ class WarmedProcess:
             "environment": {**self._sets, **start.environment},
             "cwd": start.cwd,
             "memory_limit_bytes": start.memory_limit_bytes,
-            "hidden": start.hidden,
+            "hidden": start.limits.hidden,
+            "writable": start.limits.writable,
         }
 
     def close(self) -> None:
@@ -370,6 +381,7 @@ class WarmedProcesses:
         self._owner = os.getpid()
         self._found: dict[Recipe, WarmedProcess] = {}
         self._recipe_locks: dict[Recipe, threading.Lock] = {}
+        self._apart: ThreadPoolExecutor | None = None
 
     def ready(self, recipe: Recipe) -> WarmedProcess | None:
         """The one that can be asked at once, if there is one; this does not wait."""
@@ -393,10 +405,24 @@ class WarmedProcesses:
                 atexit.register(self.close)
             lock = self._recipe_locks.setdefault(recipe, threading.Lock())
         with lock:
-            found = self.ready(recipe) or self._warm(recipe)
+            apart = self._apart
+            found = self.ready(recipe) or (
+                apart.submit(self._warm, recipe).result() if apart else self._warm(recipe)
+            )
         if found.refusal:
             raise KernelError(found.refusal)
         return found
+
+    def warm_apart(self) -> None:
+        """Warm on a thread of its own from now on, which can open what this one can.
+
+        Whoever asks from a thread that is kept from files would warm a process that is, too.
+        """
+        with self._lock:
+            self._forget_parents()
+            if self._apart is None:
+                self._apart = ThreadPoolExecutor(1, "warming")
+                self._apart.submit(os.getpid).result()  # a thread has the rights of its maker
 
     def close(self) -> None:
         """Let all of them go."""
@@ -432,6 +458,7 @@ class WarmedProcesses:
             self._owner = os.getpid()
             self._found.clear()
             self._recipe_locks.clear()
+            self._apart = None
 
 
 def _changed_at(folder: str) -> int:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import KernelError
-from cellwright.kernels.forking import ForkedProcess, KernelStart, Recipe
+from cellwright.kernels.forking import FileLimits, ForkedProcess, KernelStart, Recipe
 from cellwright.kernels.fresh import NO_HISTORY, SOCKET_PATH_LIMIT, FreshKernel, client_of
 from cellwright.kernels.provisioner import (
     MODULES,
@@ -102,22 +102,29 @@ class Forks:
         self,
         cwd: str | os.PathLike[str],
         env: Mapping[str, str],
-        hidden: tuple[str, ...] = (),
+        limits: FileLimits | None = None,
+        place: str | None = None,
     ) -> FreshKernel:
-        """Fork a kernel and wait until it answers; it cannot open what is hidden.
+        """Fork a kernel and wait until it answers.
+
+        Args:
+            cwd: Its folder.
+            env: Its environment.
+            limits: Which files it can open; all by default.
+            place: Where the folder with its sockets is made; among temporary files by default.
 
         Raises:
             KernelError: It cannot be forked, or it does not answer.
         """
         check_system()
-        folder = tempfile.mkdtemp(prefix="cw-")
+        folder = tempfile.mkdtemp(prefix="cw-", dir=place)
         process: ForkedProcess | None = None
         try:
             connection = _connection(folder)
             file = Path(folder, "kernel.json")
             file.write_text(json.dumps(connection), encoding="utf-8")
             arguments = ("-f", str(file), NO_HISTORY)
-            process = self._forked(arguments, os.path.abspath(cwd), env, hidden)
+            process = self._forked(arguments, os.path.abspath(cwd), env, limits)
             return FreshKernel.opened(ForkedKernelProcess(process, folder, connection))
         except BaseException:
             if process is not None:
@@ -133,13 +140,14 @@ class Forks:
         arguments: Sequence[str],
         cwd: str,
         env: Mapping[str, str],
-        hidden: tuple[str, ...] = (),
+        limits: FileLimits | None,
     ) -> ForkedProcess:
         environment = {**env, "JPY_PARENT_PID": str(os.getpid())}
         recipe = self._recipe(environment)
         with open(os.devnull, "r+b", buffering=0) as nothing:
             streams = (nothing.fileno(), nothing.fileno(), nothing.fileno())
-            start = KernelStart(tuple(arguments), environment, cwd, streams, hidden=hidden)
+            given = limits or FileLimits()
+            start = KernelStart(tuple(arguments), environment, cwd, streams, limits=given)
             for _ in range(2):
                 warmed = warmed_processes.get(recipe)
                 check_folder(cwd, warmed.names)

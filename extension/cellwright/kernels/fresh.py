@@ -46,14 +46,15 @@ class KernelProcess:
     Args:
         kernel_name: Name of an installed kernel.
         python: The interpreter that runs ipykernel; empty: what the installed kernel says.
+        place: Where the folder is made; among temporary files by default.
     """
 
     way = "started"
 
-    def __init__(self, kernel_name: str, python: str = "") -> None:
+    def __init__(self, kernel_name: str, python: str = "", place: str | None = None) -> None:
         from jupyter_client.manager import AsyncKernelManager
 
-        self._folder = tempfile.mkdtemp(prefix="cw-")
+        self._folder = tempfile.mkdtemp(prefix="cw-", dir=place)
         self._manager = AsyncKernelManager(
             kernel_name=kernel_name,
             connection_file=os.path.join(self._folder, "kernel.json"),

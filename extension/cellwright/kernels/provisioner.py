@@ -27,7 +27,7 @@ from cellwright.kernels.forking import (
     KernelStart,
     Recipe,
     WarmedProcesses,
-    hidden_files,
+    file_limits,
 )
 from cellwright.kernels.installing import prepare_code
 
@@ -43,6 +43,8 @@ READ_BY_IMPORTS_PREFIXES = (
     *("MPL", "NPY_", "NUMBA_", "NUMEXPR_", "NUMPY_", "OMP_", "OPENBLAS_", "PANDAS_", "PYTHON"),
     *("TF_", "TORCH_", "XDG_"),
 )
+READ_LATER = ("NUMBA_CACHE_DIR",)
+"""Kernels may have folders of their own, and come from one process all the same."""
 SPOKEN_FOR = {"cwd", "env", "stdin", "stdout", "stderr", "kernel_id", "extra_arguments"}
 """Options of a start that mean the same for a fork."""
 
@@ -100,7 +102,7 @@ class ForkProvisioner(LocalProvisioner):
         recipe = recipe_of(interpreter, self.modules, environment, self.environment_names)
         with _standard_streams(options) as streams:
             start = KernelStart(
-                arguments, environment, cwd, streams, self.memory_limit_bytes, hidden_files.get()
+                arguments, environment, cwd, streams, self.memory_limit_bytes, file_limits.get()
             )
             process = await self._asked(recipe, start)
         self.process, self.pid, self.pgid, self.cwd = process, process.pid, process.pid, cwd
@@ -165,7 +167,7 @@ def recipe_of(
     kept = {
         name: value
         for name, value in environment.items()
-        if name in names or name.startswith(READ_BY_IMPORTS_PREFIXES)
+        if name in names or (name.startswith(READ_BY_IMPORTS_PREFIXES) and name not in READ_LATER)
     }
     return Recipe(tuple(interpreter), tuple(modules), tuple(sorted(kept.items())), prepare_code())
 

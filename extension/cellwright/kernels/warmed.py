@@ -340,7 +340,7 @@ def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
     launcher = importlib.util.find_spec(LAUNCHER)
     sys.argv = [str(launcher.origin) if launcher else LAUNCHER, *request["arguments"]]
     os.chdir(request["cwd"])
-    hide_files(request["hidden"])
+    limit_files(request["hidden"], request["writable"])
     if request["memory_limit_bytes"]:
         import resource
 
@@ -348,11 +348,12 @@ def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-# Files that a kernel cannot open, by Landlock of Linux: no privilege is needed for it. Whoever is
-# kept from files this way is also kept from the memory of processes that are not.
+# Files that a kernel cannot open, and the folders that it can write in, by Landlock of Linux: no
+# privilege is needed for it. Whoever is kept from files this way is also kept from the memory of
+# processes that are not.
 #
-# What this does not protect against: listing folders, reading command lines, and the network. In a
-# folder above a hidden one nothing can be made, what others make there later cannot be opened or
+# What this does not protect against: listing folders, reading command lines, rights and times of
+# files, and the network. What others make later in a folder above a hidden one cannot be opened or
 # removed, and folders there cannot be renamed, or what is hidden would be elsewhere for the next
 # kernel.
 
@@ -373,19 +374,20 @@ WITH_SIGNALS, OF_SIGNALS = 6, 1 << 1
 """From that version on (Linux 6.12) no signals reach others, such as whoever started the kernel."""
 
 
-def hide_files(paths: Sequence[str]) -> bool:
+def limit_files(hidden: Sequence[str], writable: Sequence[str]) -> bool:
     """Keep this thread, and all that it starts from now on, from files, folders and other programs.
 
     Args:
-        paths: Those that must not be read, written, moved or removed.
+        hidden: Files and folders that must not be read, written, moved or removed.
+        writable: Folders in which it may write, and nowhere else; they may lie in hidden ones.
 
     Returns:
         Whether the system can do that.
     """
     library = ctypes.CDLL(None, use_errno=True)
-    hidden = {os.path.realpath(path) for path in paths}
-    if not hidden or sys.platform != "linux":
-        return not hidden
+    closed = {os.path.realpath(path) for path in hidden}
+    if not closed or sys.platform != "linux":
+        return not closed
     version = library.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION)
     if version < 1:
         return False
@@ -394,23 +396,27 @@ def hide_files(paths: Sequence[str]) -> bool:
     ruled = b"".join(word.to_bytes(8, sys.byteorder) for word in words)
     rules = library.syscall(CREATE_RULESET, ruled, ctypes.c_size_t(len(ruled)), 0)
     try:
-        _allow_beside("/", hidden, lambda path: _allow(library, rules, words[0], path))
+        _allow_below("/", closed, lambda path: _allow(library, rules, READ_FILE, path))
+        for place in map(os.path.realpath, writable):
+            inside = {path for path in closed if path.startswith(place + "/")}
+            _allow_below(place, inside, lambda path: _allow(library, rules, words[0], path))
         library.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         return bool(library.syscall(RESTRICT_SELF, rules, 0) == 0)
     finally:
         os.close(rules)
 
 
-def _allow_beside(folder: str, hidden: set[str], allow: Callable[[str], None]) -> None:
-    """Allow all that is in a folder but what is hidden; what is allowed is so with all in it."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+def _allow_below(place: str, hidden: set[str], allow: Callable[[str], None]) -> None:
+    """Allow all that is there but what is hidden; what is allowed is so with all in it."""
+    if place in hidden:
+        return
+    if not any(path.startswith(place.rstrip("/") + "/") for path in hidden):
+        allow(place)
+        return
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
-            if entry.path in hidden or entry.is_symlink():
-                continue  # where a link leads to is allowed at its own place
-            if any(path.startswith(entry.path + "/") for path in hidden):
-                _allow_beside(entry.path, hidden, allow)
-            else:
-                allow(entry.path)
+            if not entry.is_symlink():  # where a link leads to is allowed at its own place
+                _allow_below(entry.path, hidden, allow)
 
 
 def _allow(library: Any, rules: int, rights: int, path: str) -> None:
