@@ -154,11 +154,15 @@ def wrap(box: Box, isolation: Isolation, python: str, *folders: str) -> list[str
     for place in seen:
         words += _show(place)
     words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    for place in _beyond(interpreter_folders(python), seen):
+    beyond = [*_beyond(interpreter_folders(python), seen)]
+    own = [*folders, str(box.folder), *map(str, box.beside)]
+    for place in beyond:
         words += ["--ro-bind", place, place]
     for place in filter(os.path.exists, box.hidden):
-        words += ["--tmpfs", place] if os.path.isdir(place) else ["--ro-bind", "/dev/null", place]
-    for place in (*folders, str(box.folder), *map(str, box.beside)):
+        if any(Path(place).is_relative_to(shown) for shown in (*seen, *beyond, *own)):
+            is_folder = os.path.isdir(place)
+            words += ["--tmpfs", place] if is_folder else ["--ro-bind", "/dev/null", place]
+    for place in own:
         words += ["--bind", place, place]
     if box.needs.workdir:
         words += ["--bind", str(_subject(box)), box.needs.workdir]
