@@ -38,6 +38,7 @@ LIVE_SERVERS = {
     "tools_llama": "llama.cpp with a template that has tools",
     "litellm": "LiteLLM before llama.cpp",
     "python_llama": "llama-cpp-python",
+    "litellm_python": "LiteLLM before llama-cpp-python",
 }
 """Which real servers ``make test-foreign`` asks, and what the documentation calls them."""
 CLAIMS = {

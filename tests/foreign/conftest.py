@@ -9,6 +9,7 @@ import pytest
 from command_line import Shell
 from foreign.servers import (
     BIN,
+    PYTHON_WINDOW,
     WINDOW,
     Server,
     has_llama_cpp_python,
@@ -59,14 +60,21 @@ def python_llama(logs: Path, installed: None) -> Iterator[Server]:
     """llama-cpp-python's own server with the model as it comes."""
     if not has_llama_cpp_python():
         pytest.skip("llama-cpp-python has no wheel, and could not be built without a compiler")
-    with serve_llama_cpp_python(logs, "python_llama", 4_096) as server:
+    with serve_llama_cpp_python(logs, "python_llama", PYTHON_WINDOW) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def litellm(logs: Path, llama: Server) -> Iterator[Server]:
     """The proxy in front of llama.cpp without tools."""
-    with serve_litellm(logs, "litellm", llama.base_url) as server:
+    with serve_litellm(logs, "litellm", llama, WINDOW) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def litellm_python(logs: Path, python_llama: Server) -> Iterator[Server]:
+    """The proxy in front of llama-cpp-python."""
+    with serve_litellm(logs, "litellm_python", python_llama, PYTHON_WINDOW) as server:
         yield server
 
 

@@ -27,6 +27,8 @@ MODEL = "smollm2"
 TEMPLATES_FOLDER = "vendor/llama.cpp/models/templates"
 WINDOW = 8_192
 """Of the servers that hold a run."""
+PYTHON_WINDOW = 4_096
+"""Of llama-cpp-python's."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +146,14 @@ def serve_llama_cpp_python(
 
 
 @contextmanager
-def serve_litellm(folder: Path, name: str, base_url: str) -> Iterator[Server]:
-    """LiteLLM's proxy in front of a service."""
+def serve_litellm(folder: Path, name: str, served: Server, window: int) -> Iterator[Server]:
+    """LiteLLM's proxy in front of a server with a window."""
     port, log, config = pick_port(), folder / f"{name}.log", folder / f"{name}.yaml"
-    behind = {"model": f"openai/{MODEL}", "api_base": base_url, "api_key": "none"}
+    key = served.api_key or "none"
+    behind = {"model": f"openai/{MODEL}", "api_base": served.base_url, "api_key": key}
     # YAML has JSON within.
     # As its users tell it of a model that it does not know.
-    told = {"max_input_tokens": WINDOW}
+    told = {"max_input_tokens": window}
     row = {"model_name": MODEL, "litellm_params": behind, "model_info": told}
     config.write_text(json.dumps({"model_list": [row]}))
     words = [str(BIN / "litellm"), "--config", str(config), "--host", "127.0.0.1"]

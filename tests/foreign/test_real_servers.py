@@ -326,10 +326,13 @@ def test_the_probes_of_doctor_end_with_a_verdict_each(
     verdicts = {name: probe["verdict"] for name, probe in found.items()}
     assert list(verdicts) == [probe.name for probe in PROBES]
     assert [verdicts[name] for name in ("models", "stream", "cancel")] == ["works"] * 3
-    assert [verdicts[name] for name in ("pictures", "thinking returned")] == ["does not"] * 2
+    assert verdicts["thinking returned"] == "does not"
+    # Behind LiteLLM llama-cpp-python takes a picture, of which its model says nothing.
+    untold = {"litellm_python": "could not tell"}
+    assert verdicts["pictures"] == untold.get(name, "does not")
     if name in ("llama", "litellm"):
         assert verdicts["tools"] == "does not"
-    assert (verdicts["refusal"] == "works") == (name == "litellm")
+    assert (verdicts["refusal"] == "works") == name.startswith("litellm")
     write_row(name, MODEL, done.document["date"], verdicts)
 
 
