@@ -31,6 +31,7 @@ IRREGULAR = {
     "data": "data",
 }
 Phrase = tuple[str, ...]
+SETS = ("suffix", "idword", "noname", "nonoun", "thing", "broad", "person")
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def lexicon() -> Lexicon:
         if kind == "short":
             pairs = tail.replace("|", " ").split()
             found.short |= dict(zip(pairs[::2], map(stem, pairs[1::2]), strict=True))
-        elif kind in ("suffix", "idword", "noname", "nonoun"):
-            found.sets.setdefault(kind, set()).update(word for phrase in words for word in phrase)
+        elif kind in SETS:
+            found.sets.setdefault(kind, set()).update("".join(phrase) for phrase in words)
         elif kind in ("alias", "same", "opposite"):
             groups = {"alias": found.aliases, "same": found.same, "opposite": found.opposites}
             groups[kind].append(words)

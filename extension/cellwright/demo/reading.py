@@ -29,6 +29,15 @@ READINGS = 300
 """How many combinations of meanings are tried."""
 BRACKETS = re.compile(r"[（(\[].*?[)）\]]")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+WHOLES = {"total", "overall", "whole", "总"}
+"""Beside "sleep rem", "sleep" means "sleep total"."""
+ENTITY = re.compile(rf"([{HAN}]{{2,3}})(?:编号|号|ID|id)")
+PERSON_NAMES = re.compile(r"(?:employee|student|patient|user|customer|member)_?(?:id|no|name)|姓名|工号|学号", re.I)
+PERSONS = {"患者", "病人", "学生", "员工", "客户", "顾客", "用户", "会员", "读者", "教师"}
+SEX_OR_AGE = re.compile(r"\bsex\b|gender|(?:^|[^a-z])age(?:$|[^a-z])|性别|年龄", re.I)
+THING_NAMES = re.compile(r"(?:^|[^a-z])(?:name|title)s?$|名称$|^片名$|^书名$|名字$", re.I)
+"""Columns that name each row, where no value occurs twice."""
+VOWELS = re.compile("[aeiou]")
 DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
 
 
@@ -162,7 +171,7 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
         add(("".join(word[0] for word in words),), 0.6)
     parts = dict(_parts(words)) | dict(_parts(long))
     for part, penalty in parts.items():
-        is_head = part == words[1:] and len(part[0]) == 1  # 店 of 门店, but not 量 of 数量
+        is_head = part == words[1:] and len("".join(part)) == 1  # 店 of 门店, but not 量 of 数量
         if not (column.flags or (is_head and column.reads_as != "text")):
             add(part, penalty)
     for name, penalty in _aliases({words, whole, long}, set(parts)):
@@ -206,7 +215,8 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[Phrase, float]]:
                 continue
             if len(part) == 1 and not is_han and (len(part[0]) < 3 or part[0] in sets["suffix"]):
                 continue
-            yield part, 1.3 if rest <= sets["idword"] else 2.0
+            is_whole = rest <= sets["idword"] or rest <= WHOLES
+            yield part, 1.3 if is_whole else 2.0
 
 
 def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
@@ -264,10 +274,15 @@ def _add_nouns(words: Vocabulary) -> None:
         words.add(phrase_of(text), Word("row", "", text, None, 1.0))
     for word in title:
         known = {sense.kind for sense in lexicon().senses.get((word,), ())}
-        same = [c for split, c in words.parts if split == (word,) and not c.is_additive]
+        same = [
+            c
+            for split, c in words.parts
+            if split == (word,) and not c.is_additive and not str(c.name).lower().endswith("s")
+        ]
         if len(word) > 2 and known <= {"unitword"} and (same or not _counts(words, (word,))):
             words.add((word,), Word("row", "", word, None, 0.0 if same else 1.0))
     _add_events(words)
+    _add_entities(words)
     columns = [_names(column, split) for split, column in words.parts]
     for hints, nouns in lexicon().nouns:
         is_title = any(
@@ -276,8 +291,52 @@ def _add_nouns(words: Vocabulary) -> None:
         hinted = sum(any(names.get(hint, 9) < 2 for names in columns) for hint in set(hints))
         if is_title or hinted > 1:
             for noun in nouns:
-                if not _counts(words, noun):
-                    words.add(noun, Word("row", "", "".join(noun), None, 1.1))
+                _add_noun(words, noun, 1.1)
+    _add_kinds(words, title)
+
+
+def _add_noun(words: Vocabulary, noun: Phrase, penalty: float) -> None:
+    """A noun for the rows; one for persons means what tells them apart, where each has several."""
+    if _counts(words, noun):
+        return
+    persons = [c for c in words.frame.columns if PERSON_NAMES.search(str(c.name))]
+    is_person = "".join(noun) in lexicon().sets["person"] | {"person", "人"}
+    if is_person and persons and not any(min(c.counts.values(), default=1) < 2 for c in persons):
+        words.add(noun, Word("col", "", None, persons[0], penalty))
+    else:
+        words.add(noun, Word("row", "", "".join(noun), None, penalty))
+
+
+def _add_entities(words: Vocabulary) -> None:
+    """Rows may be called by what their number is of, or by what several names begin with."""
+    names = [str(column.name) for column in words.frame.columns]
+    for column in words.frame.columns:
+        found = ENTITY.fullmatch(str(column.name))
+        if found and column.is_key:
+            for noun in {found[1], found[1][-1], found[1][:1]}:
+                words.add(phrase_of(noun), Word("row", "", noun, None, 1.2))
+    for name in names:
+        start = name[:2]
+        several = [other for other in names if other.startswith(start) and len(other) > 2]
+        if re.fullmatch(f"[{HAN}]{{2}}", start) and len(several) > 1 and start in PERSONS:
+            words.index[phrase_of(start)] = [Word("row", "", start, None, 0.2)]
+
+
+def _add_kinds(words: Vocabulary, title: set[str]) -> None:
+    """Nouns for things that have a name each, and for persons of whom sex or age are known."""
+    sets, columns = lexicon().sets, words.frame.columns
+    known = {w.value for found in words.index.values() for w in found if w.kind == "row"}
+    is_persons = any(SEX_OR_AGE.search(str(c.name)) for c in columns)
+    has_names = any(THING_NAMES.search(str(c.name)) and c.is_key for c in columns)
+    if has_names and not known & (sets["thing"] | sets["person"]):
+        nouns = sets["thing"] if not title & sets["thing"] else sets["broad"]
+    elif is_persons and not known & (sets["thing"] | sets["person"]):
+        nouns = sets["person"]
+    else:
+        nouns = sets["broad"] if has_names else set()
+    for noun in nouns:
+        if phrase_of(noun) not in words.index:
+            _add_noun(words, phrase_of(noun), 1.3)
 
 
 def _add_events(words: Vocabulary) -> None:
@@ -352,7 +411,7 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
         value = _iso(first) if kind == "date" else float(first.replace(",", ""))
         found.append(Word(kind, "", value))
     if not found:
-        found += _longer_names(units, words)
+        found += [*_longer_names(units, words), *_joined_names(units, words)]
         found += _longer_values(units, words)
     if not found and len(units) == 1 and first.isalpha():
         found += _forms(first, words)
@@ -375,6 +434,40 @@ def _longer_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
             yield Word("col", "", None, column, 0.7)
 
 
+def _joined_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
+    """Columns whose name runs words together, cut short or whole: ``lotsize``, ``brainwt``."""
+    texts = [unit.text for unit in units]
+    for parts, column in words.parts:
+        name = str(column.name).lower()
+        if len(parts) == 1 and len(name) > 4 and name.isascii() and _runs_together(name, texts):
+            yield Word("col", "", None, column, 0.8)
+
+
+def _runs_together(name: str, texts: Sequence[str]) -> bool:
+    """Whether a name is made of two letters or more of each word, or of one without vowels."""
+    first, *others = texts
+    if not others:
+        same = name[0] == first[0] and name[-1] == first[-1]
+        cut = _is_cut_from(name, first)
+        return same and cut and VOWELS.sub("", name) == VOWELS.sub("", first)
+    ends = range(2, len(name) - 1)
+    return any(
+        _is_cut_from(name[:end], first)
+        and (
+            _is_cut_from(name[end:], others[0])
+            if len(others) == 1
+            else _runs_together(name[end:], others)
+        )
+        for end in ends
+    )
+
+
+def _is_cut_from(short: str, word: str) -> bool:
+    """Whether the letters are those of a word, in their order, from its first."""
+    letters = iter(word)
+    return short[0] == word[0] and all(letter in letters for letter in short)
+
+
 def _longer_values(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
     """Values of several words that are cut short: ``AsstProf`` for "assistant professor"."""
     for _, column, value in words.values:
@@ -386,9 +479,8 @@ def _longer_values(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
 
 def _is_short_for(short: str, unit: Unit) -> bool:
     """Whether a word of three letters or more has its letters in the order of another."""
-    letters = iter(unit.text)
-    starts = unit.text[0] == short[0] and unit.text.isascii() and len(short) > 2
-    return unit.stem == short or (starts and all(letter in letters for letter in short))
+    is_cut = unit.text.isascii() and len(short) > 2 and _is_cut_from(short, unit.text)
+    return unit.stem == short or is_cut
 
 
 def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
