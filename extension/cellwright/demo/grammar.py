@@ -14,7 +14,16 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.demo.columns import Column
-from cellwright.demo.phrases import QUANTITY, SALES, YEARS, Extreme, Reading, is_entity, of_kind
+from cellwright.demo.phrases import (
+    QUANTITY,
+    SALES,
+    YEARS,
+    Extreme,
+    Reading,
+    fits_unit,
+    is_entity,
+    of_kind,
+)
 from cellwright.demo.query import Filter, Group, Query, UnclearError
 from cellwright.demo.reading import Vocabulary, Word, read_spans, readings, unknown_words
 
@@ -88,6 +97,8 @@ def _query(reading: Reading) -> Query:
         reading.filters += [Filter(c, "missing", None, w.start) for w in gaps for c in w.value]
         query = _shaped(reading, [word for word in left if word.kind != "missingcol"])
     if query is None:
+        query = _shaped(reading, _without_units(left))
+    if query is None:
         query = _shaped(reading, [_as_extreme(word) for word in left])
     if query is None:
         query = _shaped(reading, _with_function(left))
@@ -108,6 +119,20 @@ def _sold(reading: Reading, query: Query) -> Query:
         raise UnclearError(words)
     task = "groups" if query.by else "number"
     return replace(query, task=task, measures=tuple(amounts), functions=("sum",))
+
+
+def _without_units(left: list[Word]) -> list[Word]:
+    """Without the unit that the answer is asked for in, where the measured column is in it."""
+    columns = [c for w in left if w.kind == "measure" for c in w.value[1]]
+    columns += [w.column for w in left if w.kind == "extreme" and w.column is not None]
+
+    def is_theirs(word: Word) -> bool:
+        if word.kind == "mag":
+            return all(word.text in str(column.name) for column in columns)
+        return all(fits_unit(column, str(word.value)) for column in columns)
+
+    kinds = ("unitword", "mag")
+    return [w for w in left if not (columns and w.kind in kinds and is_theirs(w))]
 
 
 def _as_extreme(word: Word) -> Word:
@@ -207,6 +232,8 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     if of_kind(words, "distinct"):
         return reading.make("distinct", measures=(column,))
     if column.reads_as == "number" and not column.is_identifier:
+        if any(f.sign == "==" and f.column.is_key for f in reading.filters):
+            return reading.make("lookup", measures=(column,))
         if not column.is_additive:
             return None
         return reading.make("number", measures=(column,), functions=("sum",))
@@ -214,6 +241,9 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
         raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
     if column.is_key:
         return reading.make("count")
+    if of_kind(words, "col")[0].penalty >= 1 and any(g.bucket for g in reading.by):
+        # Books lent a month: titles, or loans?
+        raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
     return reading.make("distinct", measures=(column,))
 
 
@@ -449,6 +479,25 @@ def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
     if not parts["measures"] or parts["functions"]:
         return None
     return reading.make("extreme", **parts)
+
+
+def _first_groups(reading: Reading, words: list[Word]) -> Query | None:
+    """The first of the groups: "sales by country, top 3"."""
+    if len(reading.by) != 1 or of_kind(words, "top")[0].value == "low":
+        return None
+    (subject,), reading.by = reading.by, []
+    limit = int(of_kind(words, "num")[0].value)
+    parts: dict[str, Any] = {"limit": limit, "measures": (), "functions": (), "nth": False}
+    if measures := of_kind(words, "measure"):
+        functions, columns = measures[0].value
+        if len(functions) > 1 or len(columns) > 1:
+            return None
+        parts |= {"measures": columns, "functions": functions}
+    elif columns := tuple(_columns(words)):
+        if not all(c.is_additive for c in columns):
+            return None
+        parts |= {"measures": columns, "functions": ("sum",)}
+    return reading.make("best", **parts, subject=subject)
 
 
 def _most_rows(reading: Reading, words: list[Word]) -> Query | None:
@@ -800,6 +849,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*[ABEFK3])[ABEF3Kpwyr]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
     (r"1?t1?[rcU]b", _by_measure),
+    (r"n?[rcm]t1", _first_groups),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
     (r"pcMr|w?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM", _most_rows),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),

@@ -17,7 +17,7 @@ from cellwright.demo.reading import BRACKETS, CAMEL, Word
 
 MONEY = re.compile(
     r"price|cost|fare|bill|tip|salary|amount|revenue|sales|profit|gross|budget|income|charge|fee|wage"
-    r"|gdp|pay|spend|total|value|discount|价|额|薪|元|费|收入|成本|利润|奖金",
+    r"|gdp|rent|pay|spend|total|value|discount|价|额|薪|元|费|租|票房|收入|成本|利润|奖金",
     re.I,
 )
 POINTS = re.compile(r"rating|score|grade|stars|分|评|满意", re.I)
@@ -49,6 +49,8 @@ UNITS = {
     "years": r"year|yrs?\b|\bage|年|life|expectancy|寿命",
     "mpg": r"mpg|miles.per.gallon|^(?:hwy|cty|highway|city)\b",
     "kwh": r"kwh",
+    "m2": r"area|sq|面积|㎡|平",
+    "inches": r"inch|screen|diagonal|英寸",
 }
 """What names of columns in a unit hold; the names of others hold the unit itself."""
 SCALES = (
@@ -285,7 +287,8 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 _keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
-_keep(NUMBERS, r"(?<!many )(?<!count )(?<!which )row col (?!row )", "col")  # passenger ages
+_keep(NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )", "col")  # passenger ages
+_keep(NUMBERS, r"row count (?=most )", "count")  # 借阅次数最多
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
@@ -565,7 +568,7 @@ def _in_date(_: Reading, words: list[Word]) -> list[Word]:
 # Filters.
 
 
-def _fits(column: Column, unit: str) -> bool:
+def fits_unit(column: Column, unit: str) -> bool:
     """Whether numbers of a column are in a unit, as far as its name tells."""
     name = str(column.name)
     if unit == "points":
@@ -576,10 +579,10 @@ def _fits(column: Column, unit: str) -> bool:
 
 def _in_unit_of(column: Column, value: Any, unit: str) -> Any:
     """A number in the unit of a column; None where the column's is unknown."""
-    if isinstance(value, Aggregate) or _fits(column, unit):
+    if isinstance(value, Aggregate) or fits_unit(column, unit):
         return value
     scale: dict[str, int] = next((s for s in SCALES if unit in s), {})
-    own = [other for other in scale if other != unit and _fits(column, other)]
+    own = [other for other in scale if other != unit and fits_unit(column, other)]
     if len(own) != 1:
         return None
     if isinstance(value, tuple):
@@ -809,7 +812,7 @@ def _person_test(reading: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(FILTERS, r"(?:be )?amount (?!col |test )")
 def _loose_amount(reading: Reading, words: list[Word]) -> list[Word] | None:
     number, unit = words[-1].value
-    found = [c for c in reading.frame.of_kind("number") if _fits(c, unit)]
+    found = [c for c in reading.frame.of_kind("number") if fits_unit(c, unit)]
     return (
         _tested(found[0], [("==", number, unit)], words)
         if unit == "age" and len(found) == 1
@@ -825,7 +828,7 @@ def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
     if not unit and years[0][0] == "between" and all(1500 <= v <= 2200 for v in years[0][1]):
         low, high = map(int, years[0][1])
         return _made("datetest", words, [("year >=", low), ("year <=", high)])
-    found = [c for c in reading.frame.of_kind("number") if unit and _fits(c, unit)]
+    found = [c for c in reading.frame.of_kind("number") if unit and fits_unit(c, unit)]
     if len(found) != 1:
         reason = "two_columns" if found else "unit" if unit else "no_column"
         raise UnclearError([words[0].text], reason, found)
@@ -917,6 +920,12 @@ def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
     functions = [str(word.value) for word in of_kind(words, "fn")]
     is_behind = words[0].kind == "col" and "nunique" in functions
     return None if is_behind else _measured(words, functions)
+
+
+@_rule(MEASURES, r"col fn count ")
+def _times_in_all(_: Reading, words: list[Word]) -> list[Word] | None:
+    """迟到总次数 is the sum of a column that counts."""
+    return _measured(words[:1], ("sum",)) if words[1].value == "sum" else None
 
 
 @_rule(ORDERS, r"(?:sorted|sort) (?:row )?(?:by |in )*(?:col|measure|count) (?:sorted )?")

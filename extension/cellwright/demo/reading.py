@@ -7,6 +7,7 @@ is unknown, and a question with an unknown word is never answered.
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -344,7 +345,9 @@ def _add_events(words: Vocabulary) -> None:
     for split, column in words.parts:
         event = [word for word in split if word not in ("date", "time", "at", "day")]
         if column.reads_as == "date" and len(event) == 1 < len(split) and not column.missing:
-            words.add(tuple(event), Word("row", "", event[0], None, 1.6))
+            # "Deaths" may be all rows, or those of which a column says "death".
+            is_value = any(w.kind == "val" for w in words.index.get(tuple(event), ()))
+            words.add(tuple(event), Word("row", "", event[0], None, 0.0 if is_value else 1.6))
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         for day in ("day", "天", "日子", "天数"):
@@ -389,7 +392,20 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
         found = (replace(word, text=said, start=start, also=kinds) for word in meanings)
         spans.append(PhraseSpan(said, tuple(found)))
         place = end
-    return spans
+    return [_beside_its_column(*pair, text) for pair in itertools.pairwise([None, *spans])]
+
+
+def _beside_its_column(before: PhraseSpan | None, span: PhraseSpan, text: str) -> PhraseSpan:
+    """A value that is a common word, too, is meant behind its column, if written as it is."""
+    columns = [w.column for w in before.meanings if w.kind == "col"] if before else []
+    own = [
+        replace(word, kind="val", penalty=0.0)
+        for word in span.meanings
+        if word.kind == "weakval"
+        and word.column in columns
+        and text[word.start :].startswith(str(word.value))
+    ]
+    return replace(span, meanings=tuple(own)) if own else span
 
 
 def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
