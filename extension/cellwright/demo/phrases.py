@@ -287,9 +287,12 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 _keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
-_keep(NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )", "col")  # passenger ages
+_keep(
+    NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )", "col"
+)  # passenger ages
 _keep(NUMBERS, r"row count (?=most )", "count")  # 借阅次数最多
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
+_keep(NUMBERS, r"verb (?:by|using) val ", "val")  # built by Boeing
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
 

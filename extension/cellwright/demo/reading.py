@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from cellwright.demo.lexicon import (
     lexicon,
     phrase_of,
     units_of,
+    stem,
     verb_stems,
 )
 
@@ -33,7 +34,9 @@ CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WHOLES = {"total", "overall", "whole", "总"}
 """Beside "sleep rem", "sleep" means "sleep total"."""
 ENTITY = re.compile(rf"([{HAN}]{{2,3}})(?:编号|号|ID|id)")
-PERSON_NAMES = re.compile(r"(?:employee|student|patient|user|customer|member)_?(?:id|no|name)|姓名|工号|学号", re.I)
+PERSON_NAMES = re.compile(
+    r"(?:employee|student|patient|user|customer|member)_?(?:id|no|name)|姓名|工号|学号", re.I
+)
 PERSONS = {"患者", "病人", "学生", "员工", "客户", "顾客", "用户", "会员", "读者", "教师"}
 SEX_OR_AGE = re.compile(r"\bsex\b|gender|(?:^|[^a-z])age(?:$|[^a-z])|性别|年龄", re.I)
 THING_NAMES = re.compile(r"(?:^|[^a-z])(?:name|title)s?$|名称$|^片名$|^书名$|名字$", re.I)
@@ -113,6 +116,13 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     for column, value in found:
         _add_value(words, column, value)
     _add_nouns(words)
+    for known in words.index.values():
+        # A value of two columns, such as a state and a county, is the one as much as the other.
+        values = [word for word in known if word.kind == "val"]
+        if len({word.column for word in values}) > 1:
+            least = min(word.penalty for word in values)
+            near = [word for word in values if word.penalty <= 0.5]
+            known[:] = [replace(w, penalty=least) if w in near else w for w in known]
     return words
 
 
@@ -350,7 +360,8 @@ def _add_events(words: Vocabulary) -> None:
             words.add(tuple(event), Word("row", "", event[0], None, 0.0 if is_value else 1.6))
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
-        for day in ("day", "天", "日子", "天数"):
+        is_monthly = all(text[7:] in ("", "-01") for text in dates[0].examples)
+        for day in ("month", "月") if is_monthly else ("day", "天", "日子", "天数"):
             words.add(phrase_of(day), Word("row", "", day, None, 1.5))
 
 
@@ -392,7 +403,23 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
         found = (replace(word, text=said, start=start, also=kinds) for word in meanings)
         spans.append(PhraseSpan(said, tuple(found)))
         place = end
-    return [_beside_its_column(*pair, text) for pair in itertools.pairwise([None, *spans])]
+    spans = [_beside_its_column(*pair, text) for pair in itertools.pairwise([None, *spans])]
+    said = {unit.stem for unit in units}
+    names = {column: set(split) for split, column in words.parts}
+    return [_with_its_whole_name(span, said, names) for span in spans]
+
+
+def _with_its_whole_name(
+    span: PhraseSpan, said: set[str], names: Mapping[Column, set[str]]
+) -> PhraseSpan:
+    """A part of a name means the column of which the rest is said, too: "amount of an order"."""
+
+    def near(word: Word) -> Word:
+        is_part = word.kind == "col" and word.penalty >= 2 and word.column is not None
+        whole = is_part and names[word.column] <= said  # type: ignore[index]
+        return replace(word, penalty=word.penalty - 0.3) if whole else word
+
+    return replace(span, meanings=tuple(sorted(map(near, span.meanings), key=lambda w: w.penalty)))
 
 
 def _beside_its_column(before: PhraseSpan | None, span: PhraseSpan, text: str) -> PhraseSpan:
@@ -570,7 +597,11 @@ def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str,
         word = span.text
         if span.meanings or len(word) < 5 or not word.isascii() or not word.isalpha():
             continue
-        near = {stem_: right for right, stem_ in known.items() if _is_slip(word, right)}
+        near = {
+            stem_: right
+            for right, stem_ in known.items()
+            if _is_slip(word, right) or (stem_ == right and _is_slip(stem(word), stem_))
+        }
         if len(near) == 1:
             slips.append((word, next(iter(near.values()))))
     for slip, right in slips:
