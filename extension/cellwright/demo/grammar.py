@@ -232,11 +232,7 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     if of_kind(words, "distinct"):
         return reading.make("distinct", measures=(column,))
     if column.reads_as == "number" and not column.is_identifier:
-        if any(f.sign == "==" and f.column.is_key for f in reading.filters):
-            return reading.make("lookup", measures=(column,))
-        if not column.is_additive:
-            return None
-        return reading.make("number", measures=(column,), functions=("sum",))
+        return _amount_of(reading, column)
     if column.reads_as == "date" or of_kind(words, "col")[0].penalty >= 2:
         raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
     if column.is_key:
@@ -245,6 +241,15 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
         # Books lent a month: titles, or loans?
         raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
     return reading.make("distinct", measures=(column,))
+
+
+def _amount_of(reading: Reading, column: Column) -> Query | None:
+    """How many calories one food has, or how many units were sold."""
+    if any(f.sign == "==" and f.column.is_key for f in reading.filters):
+        return reading.make("lookup", measures=(column,))
+    if not column.is_additive:
+        return None
+    return reading.make("number", measures=(column,), functions=("sum",))
 
 
 def _measure(reading: Reading, words: list[Word]) -> Query | None:

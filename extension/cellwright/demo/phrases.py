@@ -69,6 +69,20 @@ SOFT = frozenset(
 
 
 Rule = Callable[["Reading", list[Word]], "list[Word] | None"]
+COLUMN_SCALES = (
+    (1e3, re.compile(r"thousand|[(\[]k[)\]]|千元", re.I)),
+    (1e4, re.compile(r"万")),
+    (1e6, re.compile(r"million|\bmn\b|[(\[]m[)\]]|百万", re.I)),
+    (1e8, re.compile(r"亿")),
+    (1e9, re.compile(r"billion|\bbn\b", re.I)),
+)
+"""What names of columns say that their numbers are multiplied by."""
+FAR_BEYOND = 1000
+"""A number so many times what a column has is in another unit."""
+
+
+class Scaled(float):
+    """A number that was said with its magnitude, as "20 thousand"."""
 
 
 class Reading:
@@ -336,7 +350,7 @@ def _classifier(_: Reading, words: list[Word]) -> list[Word]:
 
 @_rule(NUMBERS, r"num mag ")
 def _magnitude(_: Reading, words: list[Word]) -> list[Word]:
-    return _made("num", words, float(words[0].value) * float(words[1].value))
+    return _made("num", words, Scaled(float(words[0].value) * float(words[1].value)))
 
 
 @_rule(NUMBERS, r"(?:cmp|concept|be|in|datecmp|between) until num ")
@@ -582,15 +596,30 @@ def fits_unit(column: Column, unit: str) -> bool:
 
 def _in_unit_of(column: Column, value: Any, unit: str) -> Any:
     """A number in the unit of a column; None where the column's is unknown."""
-    if isinstance(value, Aggregate) or fits_unit(column, unit):
+    if isinstance(value, Aggregate):
         return value
+    if fits_unit(column, unit):
+        return _in_scale_of(column, value)
     scale: dict[str, int] = next((s for s in SCALES if unit in s), {})
     own = [other for other in scale if other != unit and fits_unit(column, other)]
     if len(own) != 1:
         return None
     if isinstance(value, tuple):
-        return tuple(_in_unit_of(column, each, unit) for each in value)
+        found = tuple(_in_unit_of(column, each, unit) for each in value)
+        return None if None in found else found
     return round(value * scale[unit] / scale[own[0]], 9)
+
+
+def _in_scale_of(column: Column, value: Any) -> Any:
+    """A number as a column has it; None where it is far beyond what the column has."""
+    if isinstance(value, tuple):
+        made = tuple(_in_scale_of(column, each) for each in value)
+        return None if None in made else made
+    if isinstance(value, Scaled):
+        named = [scale for scale, name in COLUMN_SCALES if name.search(str(column.name))]
+        value = float(value) / (named[-1] if named else 1)
+    known = [abs(each) for each in column.counts if isinstance(each, (int, float))]
+    return None if known and 0 < max(known) * FAR_BEYOND < abs(value) else value
 
 
 def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list[Word] | None:

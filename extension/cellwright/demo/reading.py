@@ -21,8 +21,8 @@ from cellwright.demo.lexicon import (
     joined,
     lexicon,
     phrase_of,
-    units_of,
     stem,
+    units_of,
     verb_stems,
 )
 
