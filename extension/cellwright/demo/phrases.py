@@ -78,7 +78,7 @@ COLUMN_SCALES = (
 )
 """What names of columns say that their numbers are multiplied by."""
 FAR_BEYOND = 1000
-"""A number so many times what a column has is in another unit."""
+"""A number so many times what a column has is in another unit; one with its magnitude at a tenth."""
 
 
 class Scaled(float):
@@ -615,11 +615,13 @@ def _in_scale_of(column: Column, value: Any) -> Any:
     if isinstance(value, tuple):
         made = tuple(_in_scale_of(column, each) for each in value)
         return None if None in made else made
+    far = FAR_BEYOND
     if isinstance(value, Scaled):
-        named = [scale for scale, name in COLUMN_SCALES if name.search(str(column.name))]
-        value = float(value) / (named[-1] if named else 1)
+        name = str(column.name).replace("_", " ")
+        value = float(value) / max((s for s, word in COLUMN_SCALES if word.search(name)), default=1)
+        far //= 10
     known = [abs(each) for each in column.counts if isinstance(each, (int, float))]
-    return None if known and 0 < max(known) * FAR_BEYOND < abs(value) else value
+    return None if known and 0 < max(known) * far < abs(value) else value
 
 
 def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list[Word] | None:

@@ -7,7 +7,6 @@ is unknown, and a question with an unknown word is never answered.
 from __future__ import annotations
 
 import heapq
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -403,10 +402,11 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
         found = (replace(word, text=said, start=start, also=kinds) for word in meanings)
         spans.append(PhraseSpan(said, tuple(found)))
         place = end
-    spans = [_beside_its_column(*pair, text) for pair in itertools.pairwise([None, *spans])]
-    said = {unit.stem for unit in units}
+    before = [None, *spans[:-1]]
+    spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=True)]
+    stems = {unit.stem for unit in units}
     names = {column: set(split) for split, column in words.parts}
-    return [_with_its_whole_name(span, said, names) for span in spans]
+    return [_with_its_whole_name(span, stems, names) for span in spans]
 
 
 def _with_its_whole_name(
