@@ -91,10 +91,9 @@ def test_checks_that_are_right_in_part_count_beside_what_passes(tmp_path: Path) 
     assert (found.passed, found.share.value) == (0, 0.0)
     assert found.points.value == pytest.approx((3.5 / 4 + 2.5 / 4) / 2)
     assert found.points.low < found.points.value < found.points.high
-    assert {name: mean.value for name, mean in found.by_check.items()} == {
-        "table": 0.75,
-        "words": 0.75,
-    }
+    each = {name: (mean.value, mean.passed, mean.count) for name, mean in found.by_check.items()}
+    assert each == {"table": (0.75, 1, 2), "words": (0.75, 1, 2)}
+    assert found.document()["by_check"]["table"]["passed"] == 1
     # A check that says nothing of itself is told by its points, and a later epoch by its number.
     assert found.not_passed[0] == "0 (epoch 2): words: 0.5 of 1 points"
 

@@ -58,7 +58,10 @@ def sample(agent: str, index: int, passes: bool, cost: float) -> SampleRecord:
         cells=(SampleCell("x", "agent", code, "ok", 1, OUTPUTS, seconds=0.2),),
         status="completed",
         result=answer,
-        scores=(Score("value of mean", float(passes), passes, explanation),),
+        scores=(
+            Score("value of mean", float(passes), passes, explanation),
+            Score("names its unit", 1.0, True),
+        ),
         usage={"prompt_tokens": 900, "completion_tokens": 60},
         cost_dollars=cost * (1 + index % 5 / 10),
         time=SampleTime(1_795_253_415.0, 2.0 + index % 3),
@@ -96,11 +99,16 @@ def test_results_lead_to_samples_comparisons_and_the_plot(lab: LabPage, root: Lo
     lab.page.locator(".jp-LauncherCard").filter(has_text="Runs and Benchmarks").click()
     row = root.get_by_role("row").filter(has_text="slow-dear")
     expect(row).to_contain_text("10 of 20")
+    expect(row).to_contain_text("Points 75.0%")
     look(lab, "results")
     growing.add(sample("slow-dear", 20, True, 0.07))
     expect(row).to_contain_text("11 of 21")
 
     root.get_by_role("button", name="qwen-small").click()
+    expect(root.locator("dt", has_text="Points")).to_be_visible()
+    root.get_by_text("By check").click()
+    check = root.get_by_role("row").filter(has_text="names its unit")
+    expect(check).to_contain_text("20 of 20")
     root.get_by_label("Outcome").select_option("failed")
     expect(root.get_by_text("9 of 20 samples")).to_be_visible()
     look(lab, "samples")

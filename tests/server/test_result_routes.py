@@ -13,7 +13,7 @@ from server.small_results import BROKEN, FAILED, PASSED, sample, shelf, write
 from server_client import Answer, Client, with_parameters
 
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.exports.sample import SampleCell
+from cellwright.exports.sample import SampleCell, Score
 from cellwright.exports.sampling import sample_of
 from cellwright.server import record_pages as result_trimming
 from cellwright.server.result_files import NotThereError
@@ -48,6 +48,18 @@ class TestNumbers:
         assert found["pass@2"]["value"] == 1.0
         assert found["pass^2"]["value"] == 0.5
         assert found["pass^2"]["low"] < 0.5 < found["pass^2"]["high"]
+
+    def test_points_and_each_check_stand_beside_what_passes(self, tmp_path: Path) -> None:
+        half = Score("words", 0.5, False, "half of them")
+        write(tmp_path, sample(1, (*PASSED, half)), sample(2, (*FAILED, half)))
+        found = shelf(tmp_path).numbers("runs/one/m/demo")
+        assert (found["passed"], found["points"]["value"]) == (0, 0.5)
+        assert found["points"]["low"] < 0.5 < found["points"]["high"]
+        each = found["by_check"]
+        assert [(name, each[name]["passed"], each[name]["count"]) for name in each] == [
+            ("value", 1, 2),
+            ("words", 0, 2),
+        ]
 
     def test_what_could_not_be_run_is_told_apart(self, tmp_path: Path) -> None:
         files = write(tmp_path, sample(1), sample(2, BROKEN))

@@ -29,6 +29,16 @@ UPPER_BOUND = "the samples' own checks chose: an upper bound, not a score to pub
 
 
 @dataclass(frozen=True)
+class CheckOutcome:
+    """One check of a sample, as far as sums need it."""
+
+    name: str
+    value: float
+    """From 0 to 1."""
+    passed: bool
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Of a sample what sums need; the rest may be large."""
 
@@ -47,8 +57,8 @@ class Outcome:
     """Out of which attempts it was chosen; None: there was one alone."""
     earned: float = 0.0
     """The share of its points that it earned, from 0 to 1."""
-    checks: tuple[tuple[str, float], ...] = ()
-    """Of each of its checks that could be made the name and the value, from 0 to 1."""
+    checks: tuple[CheckOutcome, ...] = ()
+    """Those of its checks that could be made."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,14 @@ class BestOfSummary:
 
 
 @dataclass(frozen=True)
+class CheckNumbers(Estimate):
+    """The mean value of one check."""
+
+    passed: int
+    """How often it passed, of ``count``."""
+
+
+@dataclass(frozen=True)
 class SuiteSummary:
     """One agent at one suite."""
 
@@ -76,8 +94,8 @@ class SuiteSummary:
     share: Estimate
     points: Estimate
     """What a sample earns of its points, as a share: checks that are right in part count, too."""
-    by_check: dict[str, Estimate]
-    """The mean value of each check that all samples have once, where there are several such."""
+    by_check: dict[str, CheckNumbers]
+    """Each check that all samples have once, where there are several such."""
     by_status: dict[str, int]
     by_group: dict[str, dict[str, Any]]
     check_errors: int
@@ -123,7 +141,11 @@ def outcome_of(record: SampleRecord) -> Outcome:
         record.time.seconds,
         choice_of(record.scores),
         earned_share(record),
-        tuple((s.name, s.value) for s in record.scores if s.value is not None and s.points),
+        tuple(
+            CheckOutcome(score.name, score.value, score.passed)
+            for score in record.scores
+            if score.value is not None and score.points
+        ),
     )
 
 
@@ -201,15 +223,22 @@ def _epoch(outcome: Outcome) -> str:
     return f" (epoch {outcome.epoch})" if outcome.epoch > 1 else ""
 
 
-def _by_check(found: list[Outcome]) -> dict[str, Estimate]:
+def _by_check(found: list[Outcome]) -> dict[str, CheckNumbers]:
     """Each check that all samples have; none where that is one, which says what the share says."""
     if not found:
         return {}
-    counted = [Counter(name for name, _ in outcome.checks) for outcome in found]
+    counted = [Counter(check.name for check in outcome.checks) for outcome in found]
     names = [name for name in counted[0] if all(count[name] == 1 for count in counted)]
     if len(names) < 2:
         return {}
-    return {name: estimate([_observe(o, dict(o.checks)[name]) for o in found]) for name in names}
+    return {name: _check_numbers(name, found) for name in names}
+
+
+def _check_numbers(name: str, found: list[Outcome]) -> CheckNumbers:
+    made = [next(check for check in outcome.checks if check.name == name) for outcome in found]
+    mean = estimate([_observe(o, check.value) for o, check in zip(found, made, strict=True)])
+    passed = sum(check.passed for check in made)
+    return CheckNumbers(mean.value, mean.low, mean.high, mean.method, mean.count, passed)
 
 
 def _best_of(found: list[Outcome]) -> BestOfSummary | None:

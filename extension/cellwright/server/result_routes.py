@@ -24,7 +24,7 @@ from cellwright.bench.statistics import (
     clustered,
     mean_of_epochs,
 )
-from cellwright.bench.summary import Outcome, compared, summarise
+from cellwright.bench.summary import CheckNumbers, Outcome, compared, summarise
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
 from cellwright.exports.sample import SampleRecord
@@ -90,6 +90,8 @@ class ResultNumbers:
     passed: int
     total: int
     share: Estimate
+    points: Estimate
+    by_check: Mapping[str, CheckNumbers]
     by_status: Mapping[str, int]
     by_group: Mapping[str, GroupNumbers]
     check_errors: int

@@ -16,6 +16,7 @@ import { type Shape, shape } from '../wire/shapes';
 import { type Query, requestJson } from './request';
 
 export type {
+  CheckNumbers,
   ComparedSide,
   Estimate,
   GroupNumbers,

@@ -244,6 +244,10 @@ export interface components {
       readonly passed: number;
       readonly total: number;
       readonly share: components['schemas']['Estimate'];
+      readonly points: components['schemas']['Estimate'];
+      readonly by_check: {
+        readonly [key: string]: components['schemas']['CheckNumbers'];
+      };
       readonly by_status: {
         readonly [key: string]: number;
       };
@@ -772,6 +776,16 @@ export interface components {
        * @enum {string}
        */
       readonly branches: '' | 'copying' | 'running' | 'over';
+    };
+    /** @description The mean value of one check. */
+    readonly CheckNumbers: {
+      readonly value: number;
+      readonly low: number;
+      readonly high: number;
+      readonly method: string;
+      readonly count: number;
+      /** @description How often it passed, of ``count``. */
+      readonly passed: number;
     };
     /** @description Which of several attempts was chosen, how and why. */
     readonly Choice: {
@@ -2102,6 +2116,7 @@ export type ChatDeleted = components['schemas']['ChatDeleted'];
 export type ChatFrame = components['schemas']['ChatFrame'];
 export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatState = components['schemas']['ChatState'];
+export type CheckNumbers = components['schemas']['CheckNumbers'];
 export type Choice = components['schemas']['Choice'];
 export type ClearOutput = components['schemas']['ClearOutput'];
 export type ComparedRow = components['schemas']['ComparedRow'];
@@ -2497,6 +2512,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       passed: { type: 'integer' },
       total: { type: 'integer' },
       share: { $ref: '#/components/schemas/Estimate' },
+      points: { $ref: '#/components/schemas/Estimate' },
+      by_check: {
+        additionalProperties: { $ref: '#/components/schemas/CheckNumbers' },
+        type: 'object'
+      },
       by_status: { additionalProperties: { type: 'integer' }, type: 'object' },
       by_group: {
         additionalProperties: { $ref: '#/components/schemas/GroupNumbers' },
@@ -2524,6 +2544,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'passed',
       'total',
       'share',
+      'points',
+      'by_check',
       'by_status',
       'by_group',
       'check_errors',
@@ -3164,6 +3186,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       branches: { default: '', enum: ['', 'copying', 'running', 'over'], type: 'string' }
     },
     required: ['id'],
+    type: 'object'
+  },
+  CheckNumbers: {
+    properties: {
+      value: { type: 'number' },
+      low: { type: 'number' },
+      high: { type: 'number' },
+      method: { type: 'string' },
+      count: { type: 'integer' },
+      passed: { type: 'integer' }
+    },
+    required: ['value', 'low', 'high', 'method', 'count', 'passed'],
     type: 'object'
   },
   Choice: {

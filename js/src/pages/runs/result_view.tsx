@@ -1,6 +1,12 @@
 import * as React from 'react';
 
-import type { GroupNumbers, ResultNumbers, SampleFilter, SampleRow } from '../../client/runs_rest';
+import type {
+  CheckNumbers,
+  GroupNumbers,
+  ResultNumbers,
+  SampleFilter,
+  SampleRow
+} from '../../client/runs_rest';
 import { LinkButton } from '../../ui/button';
 import { formatCount, formatDollars, formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
@@ -10,6 +16,7 @@ import type { SampleList } from './result_list';
 import type { RunsPage } from './runs_page';
 import {
   dollars,
+  earnsParts,
   Interval,
   type Outcome,
   OutcomeMark,
@@ -186,6 +193,7 @@ const TWO_ERRORS = 1.96;
 function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
   const trans = useTrans();
   const groups = Object.entries(numbers.by_group);
+  const checks = Object.entries(numbers.by_check);
   const { cost_dollars: cost } = numbers;
   return (
     <section className="cw-sum" aria-label={trans.__('Sum')}>
@@ -199,6 +207,11 @@ function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
             </span>
           )}
         </Fact>
+        {earnsParts(numbers) && (
+          <Fact name={trans.__('Points')}>
+            <Share estimate={numbers.points} />
+          </Fact>
+        )}
         {Object.entries(numbers.at_k).map(([name, estimate]) => (
           <Fact key={name} name={name}>
             <Interval estimate={estimate} format={percent} />
@@ -222,6 +235,7 @@ function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
         </Fact>
       </dl>
       <NotRunList numbers={numbers} />
+      {checks.length > 0 && <Checks checks={checks} />}
       {groups.length > 1 && <Groups groups={groups} />}
     </section>
   );
@@ -284,6 +298,37 @@ function NotRunList({ numbers }: { readonly numbers: ResultNumbers }) {
         </details>
       )}
     </>
+  );
+}
+
+function Checks({ checks }: { readonly checks: readonly (readonly [string, CheckNumbers])[] }) {
+  const trans = useTrans();
+  return (
+    <details className="cw-groups">
+      <summary>{trans.__('By check')}</summary>
+      <table className="cw-table">
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Check')}</th>
+            <th scope="col" className="cw-number">
+              {trans.__('Passed')}
+            </th>
+            <th scope="col">{trans.__('Points')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {checks.map(([name, found]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td className="cw-number">{trans.__('%1 of %2', found.passed, found.count)}</td>
+              <td>
+                <Share estimate={found} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 

@@ -9,7 +9,7 @@ import { choicesOf, Chooser, SearchField } from '../controls';
 import { Complaint, Empty, Head, type Sortable, sortedRows } from '../table';
 import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
 import type { RunsPage } from './runs_page';
-import { dollars, Interval, Share, stateWords } from './words';
+import { dollars, earnsParts, Interval, percent, Share, stateWords } from './words';
 
 interface FolderFieldProps {
   readonly folder: string;
@@ -282,6 +282,11 @@ function Numbers({ result: { numbers, problem } }: { readonly result: Result }) 
         <span className="cw-muted cw-path">
           {trans.__('%1 of %2', numbers.passed, numbers.total)}
         </span>
+        {earnsParts(numbers) && (
+          <span className="cw-path">
+            {trans.__('Points')} <Interval estimate={numbers.points} format={percent} />
+          </span>
+        )}
       </td>
       <td>
         <Interval estimate={numbers.cost_each} format={dollars} />

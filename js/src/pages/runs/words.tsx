@@ -3,7 +3,13 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { Estimate, OutcomeChange, ResultPlace, SampleRow } from '../../client/runs_rest';
+import type {
+  Estimate,
+  OutcomeChange,
+  ResultNumbers,
+  ResultPlace,
+  SampleRow
+} from '../../client/runs_rest';
 import { Icon, type IconName } from '../../ui/button';
 import { useTrans } from '../../ui/hooks';
 import { statusWords } from '../../ui/words';
@@ -89,6 +95,11 @@ export function points(difference: number): string {
   const value = (100 * difference).toFixed(1);
   const sign = difference > 0 ? '+' : '';
   return `${sign}${value === '-0.0' ? '0.0' : value} pp`;
+}
+
+/** Whether points say more than what passes: some checks are right in part, or some of several. */
+export function earnsParts({ points: earned, share }: ResultNumbers): boolean {
+  return earned.value !== share.value;
 }
 
 /** `$1.25`, `$0.0480`: three digits that say something, so that an interval can be told. */

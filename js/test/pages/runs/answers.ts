@@ -38,6 +38,8 @@ export function numbers(agent: string, change: Partial<ResultNumbers> = {}): Res
     passed: 12,
     total: 20,
     share: estimate(0.6),
+    points: estimate(0.6),
+    by_check: {},
     by_status: { completed: 19, 'task limit reached': 1 },
     by_group: {},
     check_errors: 0,

@@ -70,9 +70,14 @@ function serve(): void {
           not_run: [{ index: '9', epoch: 1, error: 'START_FAILED', info: 'no kernel' }],
           check_errors: 1,
           unreadable: 2,
+          points: estimate(0.72),
+          by_check: {
+            table: { ...estimate(0.75, 0.05), passed: 15 },
+            words: { ...estimate(0.69, 0.05), passed: 12 }
+          },
           at_k: { 'pass@2': estimate(0.8) }
         })
-      : numbers('b', { cost_each: estimate(0.5, 0.1), share: estimate(0.8) })
+      : numbers('b', { cost_each: estimate(0.5, 0.1), share: estimate(0.8), points: estimate(0.8) })
   );
   routes.set('GET results/leaderboard', () => ({ html: '<p>all of them</p>' }));
   routes.set('GET results/samples', () => ({
@@ -157,6 +162,14 @@ describe('the table of results', () => {
     expect(line.getByText('Running')).toBeTruthy();
   });
 
+  it('shows what is earned of the points only where that differs from what passes', async () => {
+    await show();
+    const points = await screen.findByText('Points');
+    expect(points.textContent).toBe('Points 72.0% 62.0% to 82.0%');
+    const line = within(points.closest('tr') as HTMLElement);
+    expect(line.getByRole('button', { name: 'a' })).toBeTruthy();
+  });
+
   it('compares two that are chosen', async () => {
     await show();
     fireEvent.click(await screen.findByRole('checkbox', { name: `Compare ${A}` }));
@@ -209,6 +222,31 @@ it('leads from a result to a sample, its cells and scores, and back', async () =
   expect(page.place).toEqual({ kind: 'result', result: A });
   await press('Back (Esc)');
   expect(page.place).toEqual({ kind: 'results' });
+});
+
+it('folds up what each check comes to, beside the points of all', async () => {
+  await show();
+  await press('a');
+  const sum = within(await screen.findByRole('region', { name: 'Sum' }));
+  const facts = sum.getByText('Points', { selector: 'dt' }).parentElement;
+  expect(facts?.textContent).toBe('Points72.0% 62.0% to 82.0%');
+  const table = sum.getByText('By check').closest('details');
+  expect(table?.open).toBe(false);
+  const rows = [...(table?.querySelectorAll('tbody tr') ?? [])].map(line =>
+    [...line.children].map(cell => cell.textContent)
+  );
+  expect(rows).toEqual([
+    ['table', '15 of 20', '75.0% 70.0% to 80.0%'],
+    ['words', '12 of 20', '69.0% 64.0% to 74.0%']
+  ]);
+});
+
+it('shows neither points nor checks where they say what the pass rate says', async () => {
+  await show();
+  await press('b');
+  const sum = within(await screen.findByRole('region', { name: 'Sum' }));
+  expect(sum.queryByText('Points')).toBeNull();
+  expect(sum.queryByText('By check')).toBeNull();
 });
 
 it('hands outputs to JupyterLab and takes them back', async () => {
