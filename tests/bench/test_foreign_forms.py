@@ -164,6 +164,70 @@ def test_what_a_task_of_the_harness_wants_besides_is_refused(
         open_suite(f"lm-eval:{harness / 'sums.yaml'}")
 
 
+def test_tasks_of_a_folder_are_asked_without_those_that_cannot_be(harness: Path) -> None:
+    (harness / "far.yaml").write_text("task: far\ndataset_path: openai/gsm8k\n")
+    (harness / "own.yaml").write_text("task: own\nclass: !function tools.only_true\n")
+    (harness / "again.yaml").write_text(SUMS)
+    (harness / "torn.yaml").write_text("task: [")
+    (harness / "none.json").write_text("[]")
+    (harness / "none.yaml").write_text(
+        "include: [base_yaml]\ntask: none\ndataset_kwargs: {data_files: none.json}\n"
+    )
+    (harness / "words.yaml").write_text("- no task")
+    inner = "{group: some, task: [sums, {task: capitals, num_fewshot: 3}]}"
+    (harness / "all.yaml").write_text(f"group: all\ntask: [sums, {inner}]")
+    suite = open_suite(f"lm-eval:{harness}")
+    left_out = {str(item.index): item for item in suite.items if item.setup}
+    asked = [item.index for item in suite.items if not item.setup]
+    assert asked == ["sums-0", "capitals-0"]
+    assert [item.index for item in suite.items][:2] == asked  # so that --limit asks them first
+    reasons = {
+        "far": "is not local: 'openai/gsm8k'",
+        "own": "is a class in Python",
+        "sums.yaml": "is that of",
+        "torn.yaml": "cannot be read",
+        "none": "has no documents",
+        "all/capitals": "changes its settings",
+    }
+    assert left_out.keys() == reasons.keys()
+    for name, why in reasons.items():
+        assert why in left_out[name].setup[0], name
+
+
+@pytest.mark.kernel
+def test_a_task_that_is_left_out_is_told_with_its_reason_and_is_in_no_total(
+    harness: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (harness / "far.yaml").write_text("task: far\ndataset_path: openai/gsm8k\n")
+    words = ["bench", "run", f"lm-eval:{harness}", "--agent", "oracle", "--json"]
+    code = main([*words, "-o", str(harness / "runs")])
+    told = capsys.readouterr()
+    assert code == 1
+    assert json.loads(told.out)["total"] == 2
+    assert json.loads(told.out)["agents"][0]["failures"] == {"START_FAILED": 1}
+    assert "far: START_FAILED: Setup cell 1 failed: NotImplementedError: The data of" in told.err
+    (line,) = (harness / "runs" / "oracle" / harness.name / "error.jsonl").read_text().splitlines()
+    assert "is not local: 'openai/gsm8k'" in json.loads(line)["info"]
+
+
+def test_a_folder_of_the_harness_of_which_nothing_is_left_is_refused(harness: Path) -> None:
+    (harness / "sums.yaml").write_text(SUMS + "output_type: loglikelihood\n")
+    (harness / "capitals.yaml").write_text("task: capitals\ndataset_path: geography\n")
+    with pytest.raises(SetupError, match="No task in .* sums: .* wants 'loglikelihood'"):
+        open_suite(f"lm-eval:{harness}")
+    (harness / "all.yaml").write_text("group: all\ntask: [sums]")
+    with pytest.raises(SetupError, match="is a group. Name the folder"):
+        open_suite(f"lm-eval:{harness / 'all.yaml'}")
+
+
+def test_a_task_of_the_harness_that_does_not_say_what_is_asked_is_asked_for_text(
+    harness: Path,
+) -> None:
+    (harness / "sums.yaml").write_text(SUMS.replace("output_type: generate_until\n", ""))
+    (item,) = open_suite(f"lm-eval:{harness / 'sums.yaml'}").items
+    assert item.prompt.endswith("Q: 1 + 1?\nA:")
+
+
 # Inspect.
 
 TASKS = """

@@ -82,6 +82,10 @@ class Item:
     needs: Needs = field(default_factory=Needs)
 
 
+UNSEEN = "raise NotImplementedError({why!r})"
+"""The setup of a task that cannot be run here: it is said, and is in no total."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """Samples under one name."""

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cellwright.bench.checks import FinishedRun, Scorer
-from cellwright.bench.suites import Item, Needs, Suite, checked_suite
+from cellwright.bench.suites import UNSEEN, Item, Needs, Suite, checked_suite
 from cellwright.errors import SetupError
 from cellwright.exports.sample import Score
 from cellwright.settings import Limits
@@ -30,8 +30,6 @@ WORKDIR = "/app"
 SECONDS = 600.0
 SHOWN_CHARACTERS = 2_000
 HINT = "\n\nYou work in a notebook; a cell runs shell commands with `!` or `%%bash`."
-UNSEEN = "raise NotImplementedError({why!r})"
-"""The setup of a task that cannot be run here: it is said, and is in no total."""
 RUN_SCRIPT = "import subprocess\nprint(subprocess.run(['bash', '-c', {script!r}], check=True))"
 SET_ENVIRONMENT = "import os\nos.environ.update({environ!r})"
 LOGS = "/logs/verifier"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.checks import Check, FinishedRun, Scorer
-from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites import UNSEEN, Item, Suite, checked_suite
 from cellwright.bench.suites.choices import ask_choices, find_choices, name_choices
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
@@ -128,28 +128,85 @@ def _first_match(one: Mapping[str, Any], text: str) -> str:
 def load(path: Path) -> Suite:
     """The suite of a task's YAML file, or of a folder of them.
 
+    A task of a folder that cannot be asked here is one sample that cannot be run, after the others.
+
     Raises:
-        SetupError: There is none, or one cannot be asked here.
+        SetupError: There is no task, or none that can be asked here.
     """
-    paths = [path] if path.is_file() else sorted(p for e in ENDINGS for p in path.rglob(f"*{e}"))
-    tasks = [(file, task) for file in paths if _is_task(task := _read(file))]
-    if not tasks:
+    files = [path] if path.is_file() else sorted(p for e in ENDINGS for p in path.rglob(f"*{e}"))
+    found = _FoundTasks()
+    for file in files:
+        found.add(file, path)
+    if not found.tasks and not found.left_out:
         raise SetupError(f"There is no task in {str(path)!r}.", hint="Name a file with `task:`.")
+    is_one_of_many = len(found.tasks) + len(found.left_out) > 1
     items: list[Item] = []
-    for file, task in tasks:
+    hidden = {file for file, _ in found.tasks.values()}
+    for name, (file, task) in found.tasks.items():
         try:
-            items += _items(file, task, is_one_of_many=len(tasks) > 1)
-        except SetupError:
-            raise
-        except Exception as error:  # whatever templates and functions of a task raise
-            raise SetupError(f"{str(file)!r} cannot be asked: {error!r}.") from error
-    hidden = {file for file, _ in tasks} | {p for file, t in tasks for p in _data_paths(file, t)}
-    name = str(tasks[0][1]["task"]) if len(tasks) == 1 else path.resolve().name
+            items += _read_items(file, task, is_one_of_many=is_one_of_many)
+        except SetupError as error:
+            found.left_out[name] = str(error)
+        else:
+            hidden |= set(_data_paths(file, task))
+    if not items:
+        raise _refuse(path, found.left_out)
+    items += [
+        Item(name, "", group=name, setup=(UNSEEN.format(why=why),), reference_answer=why)
+        for name, why in found.left_out.items()
+    ]
+    name = path.resolve().name if is_one_of_many else next(iter(found.tasks))
     return checked_suite(Suite(name, tuple(items), source=str(path), hidden=tuple(sorted(hidden))))
 
 
-def _is_task(task: Mapping[str, Any]) -> bool:
-    return isinstance(task.get("task"), str) and "output_type" in task
+def _refuse(path: Path, left_out: Mapping[str, str]) -> SetupError:
+    if len(left_out) == 1:
+        return SetupError(*left_out.values())
+    each = " ".join(f"{name}: {why}" for name, why in left_out.items())
+    return SetupError(f"No task in {str(path)!r} can be asked here. {each}")
+
+
+@dataclass
+class _FoundTasks:
+    """The tasks of a folder by their names."""
+
+    tasks: dict[str, tuple[Path, JSON]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why, by the name of the task or of its file."""
+
+    def add(self, file: Path, root: Path) -> None:
+        """What a file below ``root`` says."""
+        place = file.relative_to(root).as_posix() if file != root else file.name
+        try:
+            task = _read(file)
+        except SetupError as error:
+            self.left_out[place] = str(error)
+            return
+        name = task.get("task")
+        if "class" in task:
+            self.left_out[str(name or place)] = f"{str(file)!r} is a class in Python."
+        elif isinstance(name, list) and file == root:
+            hint = "Name the folder that holds its tasks."
+            self.left_out[place] = f"{str(file)!r} is a group. {hint}"
+        elif isinstance(name, list):
+            for changed in _changed_members(name):
+                why = f"The group {str(file)!r} changes its settings, which is not read."
+                self.left_out[f"{file.stem}/{changed}"] = why
+        elif isinstance(name, str) and name in self.tasks:
+            first = str(self.tasks[name][0])
+            self.left_out[place] = f"Its name, {name!r}, is that of {first!r}, too."
+        elif isinstance(name, str):
+            self.tasks[name] = (file, task)
+
+
+def _changed_members(members: list[Any]) -> Iterator[str]:
+    """The tasks of a group, and of groups in it, that are not asked as their own files say."""
+    for member in members:
+        inner = member.get("task") if isinstance(member, Mapping) else None
+        if isinstance(inner, list):
+            yield from _changed_members(inner)
+        elif inner is not None:
+            yield str(inner)
 
 
 def _read(path: Path) -> JSON:
@@ -172,12 +229,37 @@ def _read(path: Path) -> JSON:
         raise SetupError(f"{str(path)!r} cannot be read: {error}.", hint=hint) from error
     if not isinstance(task, dict):
         return {}
-    included = task.pop("include", None)
-    return {**_read(path.parent / included), **task} if included else task
+    named = task.pop("include", None) or []
+    included: JSON = {}
+    for name in reversed([named] if isinstance(named, str) else named):  # the first counts most
+        included |= _read(path.parent / name)
+    return {**included, **task}
+
+
+def _kind(task: JSON) -> str:
+    """What is asked; the harness's own default where the task does not say."""
+    return str(task.get("output_type", "generate_until"))
+
+
+def _read_items(path: Path, task: JSON, *, is_one_of_many: bool) -> list[Item]:
+    """The samples of a task.
+
+    Raises:
+        SetupError: It cannot be asked here.
+    """
+    try:
+        items = list(_items(path, task, is_one_of_many=is_one_of_many))
+    except SetupError:
+        raise
+    except Exception as error:  # whatever templates and functions of a task raise
+        raise SetupError(f"{str(path)!r} cannot be asked: {error!r}.") from error
+    if not items:
+        raise SetupError(f"The data of {str(path)!r} has no documents.")
+    return items
 
 
 def _items(path: Path, task: JSON, *, is_one_of_many: bool) -> Iterator[Item]:
-    kind, name = task["output_type"], str(task["task"])
+    kind, name = _kind(task), str(task["task"])
     if kind not in ASKED:
         raise SetupError(f"{str(path)!r} wants {kind!r}.", hint=f"Asked are {', '.join(ASKED)}.")
     split = task.get("test_split") or task.get("validation_split")
@@ -205,7 +287,7 @@ def _items(path: Path, task: JSON, *, is_one_of_many: bool) -> Iterator[Item]:
 
 def _exact_checks(path: Path, task: JSON, target: str) -> Iterator[Check]:
     metrics = task.get("metric_list") or [{"metric": "exact_match"}]
-    named = [metric for metric in metrics if metric["metric"] in METRICS[task["output_type"]]]
+    named = [metric for metric in metrics if metric["metric"] in METRICS[_kind(task)]]
     if not named:
         wanted = ", ".join(str(metric["metric"]) for metric in metrics)
         raise SetupError(f"{str(path)!r} wants {wanted}.", hint="Made here is exact_match.")
@@ -229,7 +311,7 @@ def _examples(path: Path, task: JSON) -> str:
     between = str(task.get("fewshot_delimiter", "\n\n"))
     for doc in docs[:count]:
         target = _filled(task["doc_to_target"], doc)
-        if task["output_type"] == "multiple_choice":
+        if _kind(task) == "multiple_choice":
             choices = _choices(task, doc)
             target = choices[_place(target, choices)]
         said = str(task.get("target_delimiter", " ")) + str(target)
