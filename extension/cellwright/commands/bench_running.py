@@ -17,10 +17,11 @@ from typing import Any
 
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.bench.agents import Agent, model_agent, open_agent
+from cellwright.bench.author_code import check_code
 from cellwright.bench.best_of import make_best_of
 from cellwright.bench.choosing import INSTRUCTIONS
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
-from cellwright.bench.isolation import Isolation, check_needs
+from cellwright.bench.isolation import BWRAP, Isolation, check_needs
 from cellwright.bench.judge_check import Judging, ask_judge, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
@@ -206,13 +207,18 @@ def chosen_suite(plan: BenchPlan) -> Suite:
     """The samples of the plan.
 
     Raises:
-        SetupError: There is no such suite or sample, or it has no checks of ours.
+        SetupError: There is no such suite or sample, it has no checks of ours, or code of its
+            author is no Python.
     """
     if plan.suite.startswith(AGENTBENCH):
         raise SetupError(
             f"{plan.suite!r} has no checks.", hint="The task sums itself up, in overall.json."
         )
-    return choose_items(plan, open_suite(plan.suite, Path(plan.data) if plan.data else None))
+    suite = choose_items(plan, open_suite(plan.suite, Path(plan.data) if plan.data else None))
+    if plan.suite not in public_suites():
+        is_elsewhere = bool(plan.gateway_url) or plan.isolation not in ("", BWRAP)
+        check_code(suite, None if is_elsewhere else plan.python)
+    return suite
 
 
 def choose_items(plan: BenchPlan, suite: Suite) -> Suite:
