@@ -78,7 +78,8 @@ COLUMN_SCALES = (
 )
 """What names of columns say that their numbers are multiplied by."""
 FAR_BEYOND = 1000
-"""A number so many times what a column has is in another unit; one with its magnitude at a tenth."""
+"""A number so many times what a column has is in another unit; a tenth of it, if said with its
+magnitude."""
 
 
 class Scaled(float):
