@@ -326,8 +326,17 @@ class Room:
         """Why nothing more can be run in it; each try would be waited for in vain."""
 
     def note_works(self) -> None:
-        """Remember what the kernel's own works are now."""
-        self.works = self._look()
+        """Remember what the kernel's own works are now.
+
+        Raises:
+            SetupFailedError: A fresh kernel cannot even tell.
+        """
+        try:
+            self.works = self._look()
+        except CheckError as error:
+            said = str(error).strip(": ")
+            hint = " Allow more with --max-memory." if "MemoryError" in said else ""
+            raise SetupFailedError(f"A fresh kernel cannot be looked at: {said}.{hint}") from error
 
     def list_changed_works(self) -> tuple[str, ...]:
         """What was changed of them since."""
