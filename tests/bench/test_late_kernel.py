@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from scripted_model import ScriptedLM, calls, says
 
+from cellwright.bench import environments
 from cellwright.bench.agents import Agent, model_agent
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms, SetupFailedError
 from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.scenes import CheckError
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
@@ -113,12 +115,13 @@ def test_memory_past_the_samples_limit_is_an_error_of_the_cell(tmp_path: Path) -
         assert room.run("print('on')", 30).status == "ok"
 
 
-@pytest.mark.kernel
-def test_a_limit_that_is_too_low_to_begin_with_is_said(tmp_path: Path) -> None:
-    limits = Item("big", "x").limits
-    item = Item("big", "x", limits=type(limits)(memory_limit_bytes=300_000_000))
+def test_a_limit_that_is_too_low_to_begin_with_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*given: object) -> None:
+        raise CheckError("MemoryError: ")
+
+    monkeypatch.setattr(environments, "ask_kernel", asked)
     with (
-        Rooms({}).open(item, Stop(), tmp_path) as room,
+        Rooms({}).open(Item("big", "x"), Stop()) as room,
         pytest.raises(SetupFailedError, match="MemoryError. Allow more with --max-memory"),
     ):
         room.note_works()

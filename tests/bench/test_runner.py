@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import BuiltinMethodType, MethodType
 
 import pytest
 from scripted_model import ScriptedLM, says
@@ -34,7 +33,6 @@ from cellwright.errors import RunCancelled, StoreError
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
 from cellwright.stopping import Stop
 
-METHODS = (BuiltinMethodType, MethodType)
 ORACLE = open_agent("oracle")
 QUICK = RunnerOptions(workers=4, retry_limit=2, backoff_seconds=0.01)
 
@@ -264,8 +262,8 @@ def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> N
     def note(progress: BenchProgress) -> None:
         if progress.done in (50, item_count):
             gc.collect()
-            # Without methods: coverage keeps eight of its own for each thread there ever was.
-            kept = (each for each in gc.get_objects() if not isinstance(each, METHODS))
+            # Of ours: other threads of these tests' process, such as Dask's, make and drop more.
+            kept = (e for e in gc.get_objects() if str(type(e).__module__).startswith("cellwright"))
             counts.append(sum(1 for _ in kept))
 
     runner = Runner(
@@ -273,7 +271,8 @@ def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> N
     )
     ended = runner.run(Job(suite, item, agent) for item in suite.items)
     assert ended.passed == item_count
-    assert counts[1] - counts[0] < 250
+    assert counts[0] > 50
+    assert counts[1] - counts[0] < 50
 
 
 def test_a_sample_that_takes_long_is_told_of_before_it_ends(tmp_path: Path) -> None:
