@@ -24,6 +24,7 @@ from cellwright.demo.reading import (
     read_spans,
     unknown_words,
     vocabulary,
+    without_asides,
 )
 from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
@@ -268,7 +269,7 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
     queries: list[Query] = []
     notes: list[str] = []
     for raw in sentences:
-        sentence, slips = correct_spelling(raw, words)
+        sentence, slips = correct_spelling(without_asides(raw, words), words)
         notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
         kinds = {word.kind for span in read_spans(sentence, words) for word in span.meanings[:1]}
         if kinds <= {*SOFT, "row", "telling", "names", "column"} and all(

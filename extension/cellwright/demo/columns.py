@@ -32,6 +32,7 @@ YEAR = re.compile(r"year|年份|年度|(?:^|_| )yr(?:$|_| )", re.I)
 IDENTIFIER = re.compile(
     r"(?:^|_| )(?:id|key|no|nr|number|code|index|postal|zip)(?:$|_| )|^unnamed|号$|编码$", re.I
 )
+NUMBERED = re.compile(r"flight|invoice|ticket|order|receipt|room|gate|train|bus|trip", re.I)
 FLAGS = (
     ("1", "0"),
     ("1.0", "0.0"),
@@ -108,6 +109,11 @@ class Column:
     def is_additive(self) -> bool:
         """Whether its sum is what is usually meant."""
         return bool(ADDITIVE.search(str(self.name)))
+
+    @property
+    def is_number_of_thing(self) -> bool:
+        """Whether it is called like a thing and holds its number, as a column "flight" does."""
+        return self.dtype.startswith("int") and bool(NUMBERED.fullmatch(str(self.name)))
 
     @property
     def is_year(self) -> bool:

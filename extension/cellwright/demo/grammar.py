@@ -25,7 +25,14 @@ from cellwright.demo.phrases import (
     of_kind,
 )
 from cellwright.demo.query import Filter, Group, Query, UnclearError
-from cellwright.demo.reading import Vocabulary, Word, read_spans, readings, unknown_words
+from cellwright.demo.reading import (
+    Vocabulary,
+    Word,
+    read_spans,
+    readings,
+    repeated_person,
+    unknown_words,
+)
 
 PER = ("mean", "median", "max", "min")
 MANY = r"more|fewer|less|many|much|common|often|多|少"
@@ -124,14 +131,16 @@ def _sold(reading: Reading, query: Query) -> Query:
 def _without_units(left: list[Word]) -> list[Word]:
     """Without the unit that the answer is asked for in, where the measured column is in it."""
     columns = [c for w in left if w.kind == "measure" for c in w.value[1]]
-    columns += [w.column for w in left if w.kind == "extreme" and w.column is not None]
+    columns += [w.column for w in of_kind(left, "extreme", "col") if w.column is not None]
+    columns = [c for c in columns if c.reads_as == "number"]
 
     def is_theirs(word: Word) -> bool:
         if word.kind == "mag":
             return all(word.text in str(column.name) for column in columns)
-        return all(fits_unit(column, str(word.value)) for column in columns)
+        unit = f"{word.value}s" if word.kind == "unit" else str(word.value)
+        return all(fits_unit(column, unit) for column in columns)
 
-    kinds = ("unitword", "mag")
+    kinds = ("unitword", "unit", "mag")
     return [w for w in left if not (columns and w.kind in kinds and is_theirs(w))]
 
 
@@ -209,6 +218,9 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
         return None
     if of_kind(words, "yesno") and not (reading.filters or of_kind(words, "many", "count")):
         return None
+    person = repeated_person(reading.frame)
+    if person is not None and any(re.search("人|名|位", w.text) for w in of_kind(words, "many")):
+        return reading.make("distinct", measures=(person,))
     return _each(reading, reading.make("count"))
 
 
@@ -220,12 +232,19 @@ def _each(reading: Reading, query: Query) -> Query:
     return query
 
 
+def _is_asked_where(reading: Reading, words: list[Word]) -> bool:
+    """Whether no row is counted: in how many districts did people vote."""
+    rows, (column, *_) = of_kind(words, "row"), of_kind(words, "col")
+    verbs = [place for kind, place in reading.marks if kind == "verb" and place > column.start]
+    return not rows or (words[0].kind == "many" and bool(verbs) and verbs[0] < rows[0].start)
+
+
 def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     """Of "how many countries": different values, or rows where a value hardly occurs twice."""
     if len(_columns(words)) != 1:
         return None
     column = _columns(words)[0]
-    if column.flags or (of_kind(words, "row") and not of_kind(words, "distinct")):
+    if column.flags or not (_is_asked_where(reading, words) or of_kind(words, "distinct")):
         return None
     if of_kind(words, "list"):
         return reading.make("values", measures=(column,))
@@ -233,13 +252,13 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
         return reading.make("distinct", measures=(column,))
     if column.reads_as == "number" and not column.is_identifier:
         return _amount_of(reading, column)
-    if column.reads_as == "date" or of_kind(words, "col")[0].penalty >= 2:
-        raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
-    if column.is_key:
+    word = of_kind(words, "col")[0]
+    is_vague = column.reads_as == "date" or word.penalty >= 2
+    if column.is_key and not is_vague:
         return reading.make("count")
-    if of_kind(words, "col")[0].penalty >= 1 and any(g.bucket for g in reading.by):
+    if is_vague or (word.penalty >= 1 and any(g.bucket for g in reading.by)):
         # Books lent a month: titles, or loans?
-        raise UnclearError([of_kind(words, "col")[0].text], "different", [column])
+        raise UnclearError([word.text], "different", [column])
     return reading.make("distinct", measures=(column,))
 
 
@@ -428,6 +447,10 @@ def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) ->
     if reading.by and (parts["limit"] > 1 or any(group.bucket for group in reading.by)):
         return None
     subject = reading.name_column() if of_kind(words, "who") else None
+    if subject is not None and min(subject.counts.values(), default=1) > 1 and not parts["nth"]:
+        # Each has several rows: one of them may be meant, or all.
+        parts = parts | {"functions": ("sum",) if reading.has("total") else ()}
+        return _best_of(reading, Word("col", str(subject.name), None, subject), parts)
     if of_kind(words, "rowcol"):
         subject = of_kind(words, "rowcol")[0].column
     if of_kind(words, "when"):
@@ -507,7 +530,8 @@ def _first_groups(reading: Reading, words: list[Word]) -> Query | None:
 
 def _most_rows(reading: Reading, words: list[Word]) -> Query | None:
     """The group with the most rows, or the most common value."""
-    subjects = of_kind(words, "col", "unit")
+    days = [replace(w, kind="unit", value="day") for w in of_kind(words, "when")]
+    subjects = [*of_kind(words, "col", "unit"), *days]
     if len(subjects) != 1 or any(c.is_key for c in _columns(subjects)):
         return None
     word = (of_kind(words, "mode") or of_kind(words, "most"))[0]
@@ -791,6 +815,8 @@ def _box(reading: Reading, columns: list[Column], kind: str) -> Query | None:
 
 def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query | None:
     numbers = _numbers(columns)
+    if any(column.is_identifier for column in columns):
+        return None
     groups = list(reading.by)
     groups += [
         Group(c) for c in columns if c not in numbers and c not in [g.column for g in groups]
@@ -856,7 +882,10 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"1?t1?[rcU]b", _by_measure),
     (r"n?[rcm]t1", _first_groups),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
-    (r"pcMr|w?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM", _most_rows),
+    (
+        r"pcMr|WMr|w?t?1?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM",
+        _most_rows,
+    ),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
     (r"r?ca", _rate),

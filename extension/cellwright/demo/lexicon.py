@@ -31,7 +31,7 @@ IRREGULAR = {
     "data": "data",
 }
 Phrase = tuple[str, ...]
-SETS = ("suffix", "idword", "noname", "nonoun", "thing", "broad", "person")
+SETS = ("suffix", "idword", "noname", "nonoun", "person")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class Lexicon:
     """What a flag is called, and what its no is."""
     nouns: list[tuple[list[Phrase], list[Phrase]]] = field(default_factory=list)
     """What rows are called: columns that point to it, and the words."""
+    events: dict[str, list[Phrase]] = field(default_factory=dict)
+    """What is said of rows that a date is called by."""
     short: dict[str, str] = field(default_factory=dict)
     sets: dict[str, set[str]] = field(default_factory=dict)
     """Single words by what they are good for, such as ``suffix``."""
@@ -89,6 +91,8 @@ def lexicon() -> Lexicon:
         elif kind in ("alias", "same", "opposite"):
             groups = {"alias": found.aliases, "same": found.same, "opposite": found.opposites}
             groups[kind].append(words)
+        elif kind == "event":
+            found.events[stem(value)] = words
         elif kind == "noun":
             found.nouns.append(([phrase_of(hint) for hint in value.split("|")], words))
         else:

@@ -36,6 +36,13 @@ SALES = re.compile(r"order|sale|transaction|purchase|row|record|单|交易|行|�
 ENDS = re.compile(r"(?:^|_| )(?:end|ended|stop|stopped|dropoff|finish|finished)|结束|完成", re.I)
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
+FROM = re.compile(
+    r"^(?:from|start|origin|dep|source|sender)|从|来自|寄件|寄出|发件|发货|出发|始发|起点", re.I
+)
+TO = re.compile(
+    r"^(?:to(?![a-z])|end|dest|arr|target)|往|[寄发送]到|收件|收货|目的|到达|终点", re.I
+)
+"""Words, and starts of names of columns, for where something starts and where it goes."""
 UNITS = {
     "": "",
     "people": COUNTED.pattern,
@@ -302,14 +309,19 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 _keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
-_keep(
-    NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )", "col"
-)  # passenger ages
 _keep(NUMBERS, r"row count (?=most )", "count")  # 借阅次数最多
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
 _keep(NUMBERS, r"verb (?:by|using) val ", "val")  # built by Boeing
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
+
+
+@_rule(NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )")
+def _of_rows(_: Reading, words: list[Word]) -> list[Word]:
+    """Passenger ages are a column, but 订单数量 is how many orders there are."""
+    if "count" in words[1].also:
+        raise UnclearError([_text(words)], "unused")
+    return words[1:]
 
 
 @_rule(NUMBERS, r"whichkind (?:row|col) ")
@@ -473,9 +485,9 @@ def _day_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "day", f"{year:04}-{int(month.value):02}-{day:02}")
 
 
-@_rule(DATES, r"num unit num unit (?:num unit )?")
+@_rule(DATES, r"num unit num (?:unit|col) (?:num (?:unit|col) )?")
 def _han_date(_: Reading, words: list[Word]) -> list[Word] | None:
-    if [w.value for w in of_kind(words, "unit")] != ["year", "month", "day"][: len(words) // 2]:
+    if "".join(w.text for w in of_kind(words, "unit", "col")) not in ("年月", "年月日", "年月号"):
         return None
     year, *rest = (int(word.value) for word in of_kind(words, "num"))
     text = "-".join([f"{year:04}", *(f"{part:02}" for part in rest)])
@@ -647,6 +659,17 @@ def is_entity(word: Word) -> bool:
 
 def _values_of(word: Word) -> tuple[Any, ...]:
     return word.value if word.kind == "vals" else (word.value,)
+
+
+@_rule(FILTERS, r"in val ")
+def _from_or_to(_: Reading, words: list[Word]) -> list[Word] | None:
+    """A place that something goes to is not where it starts, if the columns say which is which."""
+    assert words[1].column is not None
+    wrong = {FROM: TO, TO: FROM}
+    for said, other in wrong.items():
+        if said.search(words[0].text) and other.search(str(words[1].column.name)):
+            raise UnclearError([_text(words)], "unused")
+    return None
 
 
 @_rule(FILTERS, r"weakval col |col (?:be |in |verb )*weakval ")
@@ -1089,7 +1112,8 @@ def _extreme(words: Sequence[Word], key: Word, word: Word) -> list[Word] | None:
     if is_entity(key):
         return None
     kind = columns[0].reads_as
-    if kind == "text" or (kind == "date") != (word.kind == "later"):
+    is_time = kind == "date" or (word.kind == "later" and columns[0].is_year)
+    if kind == "text" or is_time != (word.kind == "later"):
         return None
     made = Extreme(way == "low", tuple(functions), tuple(columns), int(nth or 0))
     return _made("extreme", words, replace(made, is_most=word.kind == "most"), columns[0])
@@ -1175,12 +1199,12 @@ def _super_column(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(
     EXTREMES,
     r"(?:ext|most|later) (?:in |of )*(?:measure|col) ",
-    r"(?:measure|col) (?:be |reach |in )*(?:ext|most|later) ",
+    r"(?:measure|col) (?:be |reach |in |total )*(?:ext|most|later) ",
 )
 def _extreme_of(_: Reading, words: list[Word]) -> list[Word] | None:
-    return _extreme(
-        words, of_kind(words, "measure", "col")[0], of_kind(words, "ext", "most", "later")[0]
-    )
+    ends = of_kind(words, "ext", "most", "later")
+    made = _extreme(words, of_kind(words, "measure", "col")[0], ends[0])
+    return made and [*of_kind(words, "total"), *made]
 
 
 @_rule(EXTREMES, r"later (?:unit|row) ")

@@ -32,15 +32,16 @@ BRACKETS = re.compile(r"[（(\[].*?[)）\]]")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WHOLES = {"total", "overall", "whole", "总"}
 """Beside "sleep rem", "sleep" means "sleep total"."""
-ENTITY = re.compile(rf"([{HAN}]{{2,3}})(?:编号|号|ID|id)")
+ENTITY = re.compile(rf"([{HAN}]{{2,3}})(?:编号|号|ID|id|名称)")
 PERSON_NAMES = re.compile(
     r"(?:employee|student|patient|user|customer|member)_?(?:id|no|name)|姓名|工号|学号", re.I
 )
-PERSONS = {"患者", "病人", "学生", "员工", "客户", "顾客", "用户", "会员", "读者", "教师"}
 SEX_OR_AGE = re.compile(r"\bsex\b|gender|(?:^|[^a-z])age(?:$|[^a-z])|性别|年龄", re.I)
-THING_NAMES = re.compile(r"(?:^|[^a-z])(?:name|title)s?$|名称$|^片名$|^书名$|名字$", re.I)
-"""Columns that name each row, where no value occurs twice."""
 VOWELS = re.compile("[aeiou]")
+EVENT = re.compile(rf"([{HAN}]{{2,3}})(?:日期|时间)")
+LASTING = ("小时", "时长", "时间", "时数")
+"""Ends of names of how long something lasts."""
+GLOSS = re.compile(r"[（(]([^()（）]+)(?:[)）]|$)")
 DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
 
 
@@ -103,7 +104,8 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     for column in frame.columns:
         split = _split(column, frame)
         for phrase, penalty in _names(column, split).items():
-            words.add(phrase, Word("col", "", None, column, penalty))
+            for named in [column, *_also_called(phrase, penalty, frame)]:
+                words.add(phrase, Word("col", "", None, named, penalty))
             if column.flags and penalty < 1:
                 words.add(phrase, Word("val", "", column.flags[0], column, penalty + 0.4))
         for name, *others in lexicon().opposites:
@@ -123,6 +125,13 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
             near = [word for word in values if word.penalty <= 0.5]
             known[:] = [replace(w, penalty=least) if w in near else w for w in known]
     return words
+
+
+def _also_called(phrase: Phrase, penalty: float, frame: TableColumns) -> list[Column]:
+    """The columns that one character of a name could stand for, too: 区 of 小区 or of 区域."""
+    if penalty < 1 or len(phrase) > 1 or not re.fullmatch(f"[{HAN}]", phrase[0]):
+        return []
+    return [column for column in frame.of_kind("text") if phrase[0] in str(column.name)]
 
 
 def _add_values(words: Vocabulary, column: Column) -> None:
@@ -167,15 +176,13 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
     add(words, 0.0)
     add(("".join(words),), 0.1)
     add(phrase_of(CAMEL.sub(" ", str(column.name))), 0.0)
-    if len(words) > 1 and words[0] in ("is", "has"):
-        words = words[1:]
-        add(words, 0.1)
-    if words[:2] == ("是", "否"):
-        words = words[2:]
-        add(words, 0.1)
+    for start in (("is",), ("has",), ("是", "否")):
+        if words[: len(start)] == start != words:
+            words = words[len(start) :]
+            add(words, 0.1)
     long = tuple(lexicon().short.get(word, word) for word in words)
     add(long, 0.2)
-    for name, penalty in _turned(words, long):
+    for name, penalty in [*_turned(words, long), *_lasting(column, words)]:
         add(name, penalty)
     if len(words) > 2:
         add(("".join(word[0] for word in words),), 0.6)
@@ -196,6 +203,13 @@ def _turned(words: Phrase, long: Phrase) -> Iterator[tuple[Phrase, float]]:
         yield long[::-1], 0.4
         if long[0] in lexicon().sets["suffix"]:
             yield (long[0], "of", long[1]), 0.2  # years of service
+
+
+def _lasting(column: Column, words: Phrase) -> Iterator[tuple[Phrase, float]]:
+    """Other words for how long something lasts."""
+    if column.reads_as == "number" and "".join(words[-2:]) in LASTING:
+        for end in LASTING:
+            yield (*words[:-2], *phrase_of(end)), 0.5
 
 
 def _aliases(own: set[Phrase], parts: set[Phrase]) -> Iterator[tuple[Phrase, float]]:
@@ -239,6 +253,8 @@ def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
     # A value that is a common word, such as "day" or "no", needs its column beside it.
     kind, penalty = ("weakval", 2.6) if known or short else ("val", 0.0)
     words.add(phrase, Word(kind, "", value, column, penalty))
+    if text[0] == "已" and len(phrase) > 2:
+        words.add(phrase[1:], Word("val", "", value, column, 0.3))  # 关闭 of 已关闭
     bare = phrase_of(BRACKETS.sub(" ", text))
     if bare != phrase and not lexicon().senses.get(bare):
         words.add(bare, Word("val", "", value, column, 0.2))
@@ -296,25 +312,37 @@ def _add_nouns(words: Vocabulary) -> None:
     columns = [_names(column, split) for split, column in words.parts]
     for hints, nouns in lexicon().nouns:
         is_title = any(
-            set(noun) <= title for noun in nouns if "".join(noun) not in lexicon().sets["nonoun"]
+            set(noun) <= title or any(word.endswith(noun) for word in title if len(noun[0]) > 2)
+            for noun in nouns
+            if "".join(noun) not in lexicon().sets["nonoun"]
         )
-        hinted = sum(any(names.get(hint, 9) < 2 for names in columns) for hint in set(hints))
+        hinted = sum(
+            any(min(names.get(hint, 9), names.get(("".join(hint),), 9)) < 2 for names in columns)
+            for hint in set(hints)
+        )
         if is_title or hinted > 1:
             for noun in nouns:
                 _add_noun(words, noun, 1.1)
-    _add_kinds(words, title)
+    _add_persons(words)
 
 
 def _add_noun(words: Vocabulary, noun: Phrase, penalty: float) -> None:
     """A noun for the rows; one for persons means what tells them apart, where each has several."""
     if _counts(words, noun):
         return
-    persons = [c for c in words.frame.columns if PERSON_NAMES.search(str(c.name))]
-    is_person = "".join(noun) in lexicon().sets["person"] | {"person", "人"}
-    if is_person and persons and not any(min(c.counts.values(), default=1) < 2 for c in persons):
-        words.add(noun, Word("col", "", None, persons[0], penalty))
+    person = repeated_person(words.frame)
+    if person is not None and "".join(noun) in lexicon().sets["person"] | {"person", "人"}:
+        words.add(noun, Word("col", "", None, person, penalty))
     else:
         words.add(noun, Word("row", "", "".join(noun), None, penalty))
+
+
+def repeated_person(frame: TableColumns) -> Column | None:
+    """The column that tells persons apart, where each has several rows."""
+    persons = [c for c in frame.columns if PERSON_NAMES.search(str(c.name))]
+    if any(min(c.counts.values(), default=1) < 2 for c in persons):
+        return None
+    return next(iter(persons), None)
 
 
 def _add_entities(words: Vocabulary) -> None:
@@ -328,25 +356,24 @@ def _add_entities(words: Vocabulary) -> None:
     for name in names:
         start = name[:2]
         several = [other for other in names if other.startswith(start) and len(other) > 2]
-        if re.fullmatch(f"[{HAN}]{{2}}", start) and len(several) > 1 and start in PERSONS:
+        if (
+            re.fullmatch(f"[{HAN}]{{2}}", start)
+            and len(several) > 1
+            and start in lexicon().sets["person"]
+        ):
             words.index[phrase_of(start)] = [Word("row", "", start, None, 0.2)]
 
 
-def _add_kinds(words: Vocabulary, title: set[str]) -> None:
-    """Nouns for things that have a name each, and for persons of whom sex or age are known."""
-    sets, columns = lexicon().sets, words.frame.columns
+def _add_persons(words: Vocabulary) -> None:
+    """Nouns for persons of whom sex or age are known, and nothing that says who they are."""
+    persons = lexicon().sets["person"]
     known = {w.value for found in words.index.values() for w in found if w.kind == "row"}
-    is_persons = any(SEX_OR_AGE.search(str(c.name)) for c in columns)
-    has_names = any(THING_NAMES.search(str(c.name)) and c.is_key for c in columns)
-    if has_names and not known & (sets["thing"] | sets["person"]):
-        nouns = sets["thing"] if not title & sets["thing"] else sets["broad"]
-    elif is_persons and not known & (sets["thing"] | sets["person"]):
-        nouns = sets["person"]
-    else:
-        nouns = sets["broad"] if has_names else set()
-    for noun in nouns:
-        if phrase_of(noun) not in words.index:
-            _add_noun(words, phrase_of(noun), 1.3)
+    known |= {part for split, _ in words.parts for part in split}  # patient_id: no students
+    if known & persons or not any(SEX_OR_AGE.search(str(c.name)) for c in words.frame.columns):
+        return
+    for noun in map(phrase_of, persons):
+        if noun not in words.index:
+            _add_noun(words, noun, 1.3)
 
 
 def _add_events(words: Vocabulary) -> None:
@@ -357,6 +384,11 @@ def _add_events(words: Vocabulary) -> None:
             # "Deaths" may be all rows, or those of which a column says "death".
             is_value = any(w.kind == "val" for w in words.index.get(tuple(event), ()))
             words.add(tuple(event), Word("row", "", event[0], None, 0.0 if is_value else 1.6))
+        name = EVENT.fullmatch(str(column.name))
+        said = name[1] if name else "".join(event)
+        if column.reads_as == "date" and not column.missing and (name or len(event) == 1):
+            for phrase in [*([phrase_of(said)] if name else []), *lexicon().events.get(said, ())]:
+                words.add(phrase, Word("verb", "", None, None, 2.1))
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         is_monthly = all(text[7:] in ("", "-01") for text in dates[0].examples)
@@ -442,6 +474,9 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
     if is_named and units[-1].text.isascii() and not units[-1].text.endswith("s"):
         # A tip is an amount, tips are rows.
         found = [word for word in found if word.kind != "row" or word.penalty]
+    elif is_named and any(word.kind == "row" and not word.penalty for word in found):
+        # Each of the flights has a number, which their table calls "flight".
+        found = [w for w in found if not (w.column and w.column.is_number_of_thing)]
     for sense in lexicon().senses.get(phrase, ()):
         if is_named and sense.kind == "verb":
             continue  # "built" is no mere verb beside a column "year built"
@@ -484,6 +519,8 @@ def _joined_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
         name = str(column.name).lower()
         if len(parts) == 1 and len(name) > 4 and name.isascii() and _runs_together(name, texts):
             yield Word("col", "", None, column, 0.8)
+            if column.flags:
+                yield Word("val", "", column.flags[0], column, 1.2)
 
 
 def _runs_together(name: str, texts: Sequence[str]) -> bool:
@@ -609,9 +646,33 @@ def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str,
     return text, slips
 
 
+def without_asides(text: str, words: Vocabulary) -> str:
+    """The text in plainer words.
+
+    Unknown words that a value in brackets behind them explains are left out, as in "Newark (EWR)",
+    and 加班总时长 is the 总加班时长.
+    """
+    for found in GLOSS.finditer(text):
+        inner = read_spans(found[1], words)
+        if len(inner) != 1 or not any(word.kind == "val" for word in inner[0].meanings):
+            continue
+        plain = text[: found.start()].rstrip()
+        while (spans := read_spans(plain, words)) and not spans[-1].meanings:
+            plain = plain[: -len(spans[-1].text)].rstrip()
+        text = f"{plain} {text[found.start() :]}"
+        break
+    for phrase in words.index:
+        name = "".join(phrase)
+        if len(name) > 3 and re.fullmatch(f"[{HAN}]+", name):
+            text = re.sub(f"{name[:-2]}(的?总|的|的?平均)({name[-2:]})", rf"\1{name}", text)
+    return text
+
+
 def _written(words: Vocabulary) -> Iterator[str]:
     for phrase in [*lexicon().senses, *words.index]:
         yield " ".join(phrase)
+    for phrase in words.index:
+        yield f"{phrase[-1].removesuffix('i')}{'ies' if phrase[-1].endswith('i') else 's'}"
     for column in words.frame.columns:
         yield CAMEL.sub(" ", str(column.name))
 
