@@ -117,13 +117,7 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     for column, value in found:
         _add_value(words, column, value)
     _add_nouns(words)
-    for known in words.index.values():
-        # A value of two columns, such as a state and a county, is the one as much as the other.
-        values = [word for word in known if word.kind == "val"]
-        if len({word.column for word in values}) > 1:
-            least = min(word.penalty for word in values)
-            near = [word for word in values if word.penalty <= 0.5]
-            known[:] = [replace(w, penalty=least) if w in near else w for w in known]
+    _leave_open(words)
     return words
 
 
@@ -132,6 +126,16 @@ def _also_called(phrase: Phrase, penalty: float, frame: TableColumns) -> list[Co
     if penalty < 1 or len(phrase) > 1 or not re.fullmatch(f"[{HAN}]", phrase[0]):
         return []
     return [column for column in frame.of_kind("text") if phrase[0] in str(column.name)]
+
+
+def _leave_open(words: Vocabulary) -> None:
+    """A value of two columns, such as a state and a county, is the one as much as the other."""
+    for known in words.index.values():
+        values = [word for word in known if word.kind == "val"]
+        if len({word.column for word in values}) > 1:
+            least = min(word.penalty for word in values)
+            near = [word for word in values if word.penalty <= 0.5]
+            known[:] = [replace(w, penalty=least) if w in near else w for w in known]
 
 
 def _add_values(words: Vocabulary, column: Column) -> None:
@@ -297,7 +301,8 @@ def _add_nouns(words: Vocabulary) -> None:
     title = set(phrase_of(CAMEL.sub(" ", stem_))) - lexicon().sets["nonoun"]
     han = re.findall(f"[{HAN}]+", stem_)
     for text in {*han, *(text[-2:] for text in han), *(t[-1] for t in han if len(t) == 2)}:
-        words.add(phrase_of(text), Word("row", "", text, None, 1.0))
+        if not any(text.endswith("".join(split)) for split, _ in words.parts):  # 票房 of 电影票房
+            words.add(phrase_of(text), Word("row", "", text, None, 1.0))
     for word in title:
         known = {sense.kind for sense in lexicon().senses.get((word,), ())}
         same = [
@@ -434,8 +439,8 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
         found = (replace(word, text=said, start=start, also=kinds) for word in meanings)
         spans.append(PhraseSpan(said, tuple(found)))
         place = end
-    before = [None, *spans[:-1]]
-    spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=True)]
+    before = [None, *spans]
+    spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=False)]
     stems = {unit.stem for unit in units}
     names = {column: set(split) for split, column in words.parts}
     return [_with_its_whole_name(span, stems, names) for span in spans]
