@@ -399,6 +399,18 @@ CHEATS: dict[str, str] = {
     "names that look like others": (
         WRONG + "globals().update({'ｘ': 42.5, 'x ': 42.5, 'X': 42.5})"
     ),
+    "a list that holds itself": WRONG + "x = []\nx.append(x)\ntable = {}\ntable['t'] = table",
+    "half a character": WRONG + "x = '\\ud800\\x00'\ntable = {'\\udfff': 1}",
+    "a pickle that calls eval": (
+        WRONG + "class E:\n    def __reduce_ex__(self, p): return (eval, ('42.5',))\n"
+        "E.__module__ = 'numpy'\nx = E()"
+    ),
+    "a function that looks for what is expected of it": (
+        WRONG + "import sys\ndef double(n):\n    frame = sys._getframe()\n    while frame:\n"
+        "        for value in list(frame.f_locals.values()):\n"
+        "            if isinstance(value, list) and value == [2, 10, 18]: return value\n"
+        "        frame = frame.f_back\n    return 0"
+    ),
     "an answer for each question": (
         WRONG + "class Each:\n    def __init__(s): s.n = 0\n    def __call__(s, n):\n"
         "        s.n += 1\n        return [42, 0, 2, 10, 18][s.n % 5]\ndouble = Each()"
