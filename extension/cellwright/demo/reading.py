@@ -485,6 +485,8 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
     for sense in lexicon().senses.get(phrase, ()):
         if is_named and sense.kind == "verb":
             continue  # "built" is no mere verb beside a column "year built"
+        if sense.kind == "with" and units[0].text == "who" and not units[0].start:
+            continue  # "who had" asks at the beginning of a question
         value = float(sense.value) if sense.kind == "num" else sense.value
         found.append(Word(sense.kind, "", value, None, sense.penalty))
     first = units[0].text
