@@ -266,6 +266,16 @@ def test_what_is_hidden_is_hidden_wherever_it_is(tmp_path: Path) -> None:
     assert "--unshare-net" not in wrap(box, Isolation("bwrap", has_network=True), sys.executable)
 
 
+def test_what_of_an_interpreter_is_in_a_shared_folder_is_not_written(tmp_path: Path) -> None:
+    prefix = Path(sys.prefix).resolve()
+    box = Box(tmp_path, {}, shared=(str(prefix.parent), str(tmp_path / "else")))
+    writable = box.limits(sys.executable).writable
+    assert not [path for path in writable if prefix.is_relative_to(path)]
+    beside = {str(path) for path in prefix.parent.iterdir() if path.is_dir()}
+    assert beside & set(writable)
+    assert str(tmp_path / "else") in writable
+
+
 @pytest.mark.parametrize(
     ("needs", "isolation", "wrong"),
     [

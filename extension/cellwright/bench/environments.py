@@ -129,7 +129,7 @@ def _start_limited(box: Box, env: Mapping[str, str], python: str) -> FreshKernel
     Raises:
         KernelError: It did not start.
     """
-    limits = box.limits
+    limits = box.limits(python or _usual_python())
     process = KernelProcess(OURS, python, box.private)
     warmed_processes.warm_apart()
 
@@ -262,9 +262,9 @@ class Rooms:
         closed = list(map(Path, map(os.path.realpath, hidden)))
         shared = {os.path.realpath(path) for path in (*SHARED_FOLDERS, tempfile.gettempdir())}
         shared = {path for path in shared if not any(map(Path(path).is_relative_to, closed))}
-        writable = (*self.writable, *sorted(shared))
         given = {**FIXED, **self.environ}
-        return Box(place, given, item.needs, beside, hidden, private, writable)
+        also = (self.writable, tuple(sorted(shared)))
+        return Box(place, given, item.needs, beside, hidden, private, *also)
 
 
 def samples_folder() -> Path:
@@ -539,7 +539,8 @@ class TaskKernels:
             return open_kernel(process, cwd, env)
         if self.forks is not None and python == self.python:
             with contextlib.suppress(KernelError, OSError):
-                return self.forks.start(cwd, env, box.limits, box.private)
+                limits = box.limits(python or _usual_python())
+                return self.forks.start(cwd, env, limits, box.private)
         return _start_limited(box, env, python)
 
 

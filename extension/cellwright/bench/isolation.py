@@ -16,7 +16,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,12 +70,30 @@ class Box:
     """A folder for its sockets and temporary files."""
     writable: tuple[str, ...] = ()
     """Where it may write besides, where it sees all."""
+    shared: tuple[str, ...] = ()
+    """The same, but for what of its interpreter's is there."""
 
-    @property
-    def limits(self) -> FileLimits:
-        """Which files it can open, where it sees all."""
+    def limits(self, python: str) -> FileLimits:
+        """Which files a kernel of this interpreter can open, where it sees all."""
         own = (str(self.folder), *map(str, self.beside), *filter(None, [self.private]))
-        return FileLimits(self.hidden, (*own, *self.writable))
+        kept = [os.path.realpath(folder) for folder in interpreter_folders(python)]
+        shared = (path for place in self.shared for path in _beside(place, kept))
+        return FileLimits(self.hidden, (*own, *self.writable, *shared))
+
+
+def _beside(place: str, kept: Sequence[str]) -> Iterator[str]:
+    """A folder, or what is in it beside that which holds one of the kept folders."""
+    heads = {
+        os.path.join(place, *Path(folder).relative_to(place).parts[:1])
+        for folder in kept
+        if Path(folder).is_relative_to(place)
+    }
+    if not heads:
+        yield place
+    elif place not in heads:
+        with os.scandir(place) as entries:
+            # Where a link leads to may be anywhere.
+            yield from [e.path for e in entries if not e.is_symlink() and e.path not in heads]
 
 
 class IsolatedProcess(KernelProcess):

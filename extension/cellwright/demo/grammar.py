@@ -39,6 +39,8 @@ MANY = r"more|fewer|less|many|much|common|often|多|少"
 """What compares amounts: "more units" are a higher sum, not a higher mean."""
 TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
+PLACE = re.compile(r"\bwhere (?:is|are|was|were|did|do|does)\b", re.I)
+"""Asks for a place; "where" alone begins a condition."""
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
 RATES = re.compile(r"salary|wage|income|pay|earn|rate|薪|工资", re.I)
 """Of these "per year" may be the unit that they are in."""
@@ -62,6 +64,8 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
         UnclearError: Some of its words have no part in what is asked, or could have several.
     """
     spans = read_spans(text, words)
+    if place := PLACE.search(text):
+        raise UnclearError([place[0]])
     if unknown := unknown_words(spans):
         raise UnclearError(unknown)
     found: dict[Query, float] = {}

@@ -1115,6 +1115,8 @@ def _extreme(words: Sequence[Word], key: Word, word: Word) -> list[Word] | None:
     is_time = kind == "date" or (word.kind == "later" and columns[0].is_year)
     if kind == "text" or is_time != (word.kind == "later"):
         return None
+    if word.kind == "ext" and str(columns[0].name).lower() in YEARS:
+        return None  # of what something was lowest in that year is not said
     made = Extreme(way == "low", tuple(functions), tuple(columns), int(nth or 0))
     return _made("extreme", words, replace(made, is_most=word.kind == "most"), columns[0])
 
