@@ -21,7 +21,7 @@ from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import sentence
 from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
 from cellwright.demo.steps import Steps, install, run_code
-from cellwright.demo.transcript import CellFailure, frame_rows, scalars, series
+from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
 DATE_UNITS = DATE_SIGNS[-3:]
 QUANTILE = re.compile(r"^(0\.\d+)\s+(\S+)$", re.M)
@@ -90,13 +90,12 @@ def answer(work: Work) -> Steps[str]:
     cut = _units_in_doubt(query)
     if query.subject in cut:
         place = pick(work.frame.name, cut[0].column)
-        code = f"print({place}.min(), {place}.max())\n{code}"
+        code = f'print("dates:", {place}.min(), "to", {place}.max())\n{code}'
     done = yield from run_code(work.say("compute"), code)
     said = "" if done.error else TELLERS[query.task](work, done.text)
     if not said:
         return no_result(work, done.error)
-    dates = done.text.partition("\n")[0] if query.subject in cut else ""
-    if len(set(YEAR.findall(dates))) > 1:
+    if len(set(YEAR.findall(labelled(done.text, "dates")))) > 1:
         raise UnclearError([group.bucket for group in cut], "years")
     if cut and len(set(YEAR.findall(done.text))) > 1:
         said += work.say("several_years")

@@ -115,7 +115,7 @@ def dates_code(name: str, columns: Iterable[Column], second: str | None = None) 
             ]
         else:
             lines.append(f'{place} = pd.to_datetime({raw}, format="mixed", errors="coerce")')
-        lines.append(_unread(place, raw))
+        lines.append(_unread(place, raw, column))
     return "\n".join(lines)
 
 
@@ -138,7 +138,7 @@ def numbers_code(name: str, columns: Iterable[Column], culprit: str | None = Non
         lines += [
             f"{raw} = {place}",
             f'{place} = pd.to_numeric({raw}.astype(str){bare}, errors="coerce")',
-            _unread(place, raw),
+            _unread(place, raw, column),
         ]
     return "\n".join(lines)
 
@@ -149,9 +149,9 @@ def missing_code(name: str, columns: Sequence[Column]) -> str:
     return f"{name}[[{chosen}]].isna().sum()"
 
 
-def _unread(place: str, raw: str) -> str:
-    """Show what could not be read."""
-    return f"print({raw}[{place}.isna()].dropna().unique().tolist()[:5])"
+def _unread(place: str, raw: str, column: Column) -> str:
+    label = quoted(f"{column.name} not read:")
+    return f"print({label}, {raw}[{place}.isna()].dropna().unique().tolist()[:5])"
 
 
 # Rows.

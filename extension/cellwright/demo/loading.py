@@ -407,12 +407,10 @@ class _Conversion:
 
     def _unread(self, text: str) -> list[str]:
         notes = []
-        tolerant = [] if self._second is None else [*self._dates]
-        tolerant += [] if self._culprit is None else self._numbers
-        printed = [line for line in text.splitlines() if line.startswith("[")]
-        for column, line in zip(tolerant, printed, strict=False):
-            if values := literal(line):
-                shown = ", ".join(repr(str(value)) for value in values)
+        for column in self._columns:
+            values = listed(text, f"{column.name} not read")
+            if values:
+                shown = ", ".join(repr(value) for value in values)
                 notes.append(f"`{column.name}`: {shown} could not be read and count as missing.")
         return notes
 

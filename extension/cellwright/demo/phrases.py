@@ -84,9 +84,6 @@ COLUMN_SCALES = (
     (1e9, re.compile(r"billion|\bbn\b", re.I)),
 )
 """What names of columns say that their numbers are multiplied by."""
-FAR_BEYOND = 1000
-"""A number so many times what a column has is in another unit; a tenth of it, if said with its
-magnitude."""
 
 
 class Scaled(float):
@@ -618,23 +615,18 @@ def _in_unit_of(column: Column, value: Any, unit: str) -> Any:
     if len(own) != 1:
         return None
     if isinstance(value, tuple):
-        found = tuple(_in_unit_of(column, each, unit) for each in value)
-        return None if None in found else found
+        return tuple(_in_unit_of(column, each, unit) for each in value)
     return round(value * scale[unit] / scale[own[0]], 9)
 
 
 def _in_scale_of(column: Column, value: Any) -> Any:
-    """A number as a column has it; None where it is far beyond what the column has."""
+    """A number that was said with its magnitude, as a column has it."""
     if isinstance(value, tuple):
-        made = tuple(_in_scale_of(column, each) for each in value)
-        return None if None in made else made
-    far = FAR_BEYOND
-    if isinstance(value, Scaled):
-        name = str(column.name).replace("_", " ")
-        value = float(value) / max((s for s, word in COLUMN_SCALES if word.search(name)), default=1)
-        far //= 10
-    known = [abs(each) for each in column.counts if isinstance(each, (int, float))]
-    return None if known and 0 < max(known) * far < abs(value) else value
+        return tuple(_in_scale_of(column, each) for each in value)
+    if not isinstance(value, Scaled):
+        return value
+    name = str(column.name).replace("_", " ")
+    return float(value) / max((s for s, word in COLUMN_SCALES if word.search(name)), default=1)
 
 
 def _tested(column: Column, tests: Sequence[Any], words: Sequence[Word]) -> list[Word] | None:
