@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +15,14 @@ from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
 from cellwright.demo.grammar import read_query
-from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon, sentence
+from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon, phrase_of, sentence
 from cellwright.demo.loading import convert, find_values, load
 from cellwright.demo.mending import closest
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
-from cellwright.demo.phrases import SOFT
+from cellwright.demo.phrases import SOFT, fits_unit
 from cellwright.demo.query import Query, UnclearError
 from cellwright.demo.reading import (
+    Vocabulary,
     correct_spelling,
     read_spans,
     unknown_words,
@@ -35,6 +38,35 @@ REFERRING = re.compile(
     r"(?<!\w)(?:their|them|they|those|these|its|it)(?!\w)|其|它们|他们|她们|那些"
 )
 """Words for what a sentence before was about."""
+CLAUSE = re.compile(
+    r"[,，-]?\s*\band (?=(?:how|what|which|who|when|on which|in which|its|their|his|her)\b)"
+    r"|[,，]\s*(?=how|what|which|who|when|.*(?:多少|什么|谁|哪))"
+    r"|\bwith (?=(?:their|its|his|her)\b|[\w ]+s$)",
+    re.I,
+)
+"""Where a question may end, and another about what was found begin."""
+ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names"])
+NAMING = frozenset(["what", "which", "list"])
+"""Words that ask for the values that were counted."""
+GREETING = re.compile(r"^\s*(?:hi|hello|hey)\b(?: there)?[ ,!.]*", re.I)
+_RULE = r"(?:[- ]?(?:rule|criterion|method|threshold))?(?:的?(?:规则|法则|方法|准则|标准|法))?"
+OUTLIER_RULES = {
+    re.compile(
+        r"(?:(?<![\d.])1\.5 ?(?:x|×|\*|times|倍的?)? ?(?:the )?)?"
+        rf"(?:(?<![a-z_])iqr(?![a-z_])|interquartile(?: range)?|四分位(?:间)?距|四分位法){_RULE}",
+        re.I,
+    ): " iqr ",
+    re.compile(
+        r"(?:(?:more than|over|beyond|outside) )?(?:the )?(?:rule of )?(?:(?<![\d.])3|\bthree)[- ]?"
+        r"(?:standard[- ]deviations?|sigmas?)(?: away)?(?: from (?:the |its )?(?:mean|average))?"
+        + _RULE,
+        re.I,
+    ): " 3 standard deviations ",
+    re.compile(
+        r"(?:距离|离|与|距)?(?:平均值|均值)?(?:超过|大于)?(?:(?<![\d.])3|三) ?倍?个?标准差" + _RULE
+    ): " 3倍标准差 ",
+}
+"""Rules by which values are outliers, and the names by which ``words.txt`` knows them."""
 COUNTED = ("count", "distinct", "duplicates", "missing", "outliers")
 """Tasks whose answer says how many there are."""
 STEP_LIMIT = 14
@@ -79,7 +111,8 @@ TARGETS = (
     ),
 )
 SENTENCES = re.compile(
-    r"[?!;。？！；\n]+|\.(?=\s|$)|,? (?:and )?then (?=plot|draw)|, and (?=plot\b|draw\b)"
+    r"[?!;。？！；\n]+|(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bvs)(?<!\bSt)(?<!\bMrs)(?<!\bProf)\.(?=\s|$)"
+    r"|,? (?:and )?then (?=plot|draw)|, and (?=plot\b|draw\b)"
     r"|，?(?:然后|并)(?=画|绘)"
 )
 
@@ -195,7 +228,9 @@ class TableRequest:
 
 def read_request(prompt: str) -> TableRequest:
     """What a prompt says, without the names of files and of the result."""
-    words = FILE.sub(" ", prompt)
+    words = FILE.sub(" ", GREETING.sub("", prompt))
+    for rule, name in OUTLIER_RULES.items():
+        words = rule.sub(name, words)
     target = ""
     for pattern in TARGETS:
         found = pattern.search(words)
@@ -259,36 +294,111 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
     unknown = [
         w for s in sentences for run in unknown_words(read_spans(s, words)) for w in run.split()
     ]
-    if unknown:
+    capitals = _capitals(sentences, words)
+    if unknown or capitals:
         groups = [group for group in lexicon().same if {"".join(p) for p in group} & set(unknown)]
         same = [max(phrase, key=len) for group in groups for phrase in group]
         unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
-        words = vocabulary(
-            frame, (yield from find_values(frame, list(dict.fromkeys([*unknown, *same]))))
-        )
+        found = yield from find_values(frame, list(dict.fromkeys([*unknown, *same, *capitals])))
+        words = vocabulary(frame, tuple(found))
+        if missing := [word for word in _capitals(sentences, words) if _is_filling(word)]:
+            raise UnclearError(missing)
     queries: list[Query] = []
     notes: list[str] = []
     for raw in sentences:
         sentence, slips = correct_spelling(without_asides(raw, words), words)
         notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
-        kinds = {word.kind for span in read_spans(sentence, words) for word in span.meanings[:1]}
-        if kinds <= {*SOFT, "row", "telling", "names", "column"} and all(
-            span.meanings for span in read_spans(sentence, words)
-        ):
+        spans = [s for s in read_spans(sentence, words) if s.text not in ("they", "them")]
+        kinds = {word.kind for span in spans for word in span.meanings[:1]}
+        is_known = all(span.meanings for span in spans)
+        if is_known and kinds <= {*SOFT, "row", "telling", "names", "column"}:
             if len(sentences) == 1 and "names" not in kinds and "column" not in kinds:
                 queries.append(Query("describe"))
                 continue
-            if queries or "telling" in kinds:
+            asks = any(word.kind in NAMING for span in spans for word in span.meanings)
+            if "telling" in kinds or (queries and not asks):
                 continue
-        if queries and kinds <= {*SOFT, "many"} and queries[-1].task in COUNTED:
-            continue  # "Are there duplicates? How many?"
         before = queries[-1] if queries else None
-        query = read_query(sentence, words, before)
+        more = _asked_again(before, kinds) if before is not None and is_known else None
+        if before is not None and more is None:
+            more = _asked_of(before, sentence, words)
+        if more is not None:
+            queries[-1] = more
+            continue
+        query = _read(sentence, words, before)
         if before is not None and REFERRING.search(sentence) and query.task != "chart":
             raise UnclearError([REFERRING.findall(sentence)[0]], "refers")
         queries.append(query)
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
+
+
+def _capitals(sentences: Sequence[str], words: Vocabulary) -> list[str]:
+    """Pairs of capitals that are no value yet: "in ME" may be a state that the look left out."""
+    found = [w for s in sentences if not s.isupper() for w in re.findall(r"\b[A-Z]{2}\b", s)]
+    return [
+        word
+        for word in found
+        if all(
+            known.kind not in ("val", "weakval", "col")
+            for known in words.index.get(phrase_of(word), ())
+        )
+    ]
+
+
+def _is_filling(word: str) -> bool:
+    return any(sense.kind == "fill" for sense in lexicon().senses.get(phrase_of(word), ()))
+
+
+def _read(sentence: str, words: Vocabulary, before: Query | None) -> Query:
+    """What a sentence asks; where it is not understood, what it does without its last clause."""
+    try:
+        return read_query(sentence, words, before)
+    except UnclearError:
+        for clause in CLAUSE.finditer(sentence):
+            with suppress(UnclearError):
+                query = read_query(sentence[: clause.start()], words, before)
+                more = _asked_of(query, sentence[clause.start() :], words)
+                if more is not None:
+                    return more
+        raise
+
+
+def _asked_again(before: Query, kinds: AbstractSet[str]) -> Query | None:
+    """The query before, where a sentence has no words of its own: "Which are they?"."""
+    if before.task == "distinct" and kinds <= SOFT | NAMING:
+        return replace(before, task="values")
+    if kinds <= {*SOFT, "many"} and before.task in COUNTED:
+        return before  # "Are there duplicates? How many?"
+    if kinds <= {*SOFT, "which"} and before.having is not None:
+        return before  # "Are there names that occur twice? Which ones?"
+    return None
+
+
+def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
+    """A query with what else is asked of what it finds; None: the text asks something else."""
+    spans = read_spans(text, words)
+    first = [span.meanings[0] for span in spans if span.meanings]
+    kinds = {word.kind for word in first}
+    columns = tuple(w.column for w in first if w.kind == "col" and w.column is not None)
+    if len(first) < len(spans) or not kinds <= {*SOFT, *ASKING, "col"} or not first:
+        return None
+    if query.task == "number" and query.functions in (("max",), ("min",)) and columns:
+        is_low = query.functions == ("min",)
+        query = replace(query, task="extreme", functions=(), lowest=is_low)
+    known = [*query.measures, *([query.subject.column] if query.subject else [])]
+    if query.task not in ("best", "extreme", "agree", "rows"):
+        return None
+    units = [str(word.value) for word in first if word.kind == "unitword"]
+    if any(query.measure is None or not fits_unit(query.measure, unit) for unit in units):
+        return None
+    if "many" in kinds and query.measure and not query.measure.dtype.startswith("int"):
+        return None  # how many there are is not how much it has
+    if not columns:
+        return query if kinds & {"many", "ask"} and query.task != "rows" else None
+    if set(columns) <= set(known):
+        return query
+    return replace(query, details=columns) if query.task in ("extreme", "rows") else None
 
 
 def _needed(queries: list[Query], frame: TableColumns) -> tuple[Column, ...]:
@@ -312,8 +422,12 @@ def _with_columns(query: Query, frame: TableColumns) -> Query:
         measures=tuple(now[column.name] for column in query.measures),
         by=tuple(map(group, query.by)),
         subject=group(query.subject) if query.subject else None,
-        filters=tuple(map(group, query.filters)),
+        filters=tuple(
+            replace(group(f), value=now[f.value.name]) if isinstance(f.value, Column) else group(f)
+            for f in query.filters
+        ),
         base=tuple(map(group, query.base)),
+        details=tuple(now[column.name] for column in query.details),
     )
 
 

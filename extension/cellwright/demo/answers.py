@@ -211,6 +211,8 @@ def _value(work: Work, column: Column, value: Any) -> str:
     """A value of a condition."""
     if isinstance(value, Aggregate):
         return work.say("of_all_rows", function=_function(work, value.function))
+    if isinstance(value, Column):
+        return f"`{value.name}`"
     if isinstance(value, float):
         return f"{value:g}" if column.is_year else number(str(value))
     return str(value)
@@ -251,7 +253,15 @@ def _labels(work: Work) -> list[Column]:
     As many as stand side by side, for what is cut cannot be read back.
     """
     query, columns = work.query, work.frame.columns
-    others = sorted(columns, key=lambda c: (not c.is_key, c.reads_as == "number", c.is_whole))
+    others = sorted(
+        columns,
+        key=lambda c: (
+            c.is_counter,
+            not c.is_key,
+            c.reads_as == "number" and not c.is_year,
+            c.is_whole,
+        ),
+    )
     chosen: list[Column] = []
     room = WIDTH
     for column in dict.fromkeys([*query.columns, *others]):
@@ -351,13 +361,20 @@ def _tell_extreme(work: Work, text: str) -> str:
     if query.limit > 1 and not query.nth:
         return _tell(work, "extremes", end, many=len(rows))
     value = number(rows[0][header.index(str(query.measures[0].name))])
-    keys = sorted((c for c in labels if c.is_key), key=lambda c: c.reads_as != "text")
+    keys = [c for c in labels if c.is_key and not c.is_counter]
+    keys.sort(key=lambda c: c.reads_as != "text")
     named = query.subject.column if query.subject else next(iter(keys), None)
     if named is None or named not in labels:
-        return _tell(work, "extreme", value, end=end)
-    place = header.index(str(named.name))
-    who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
-    return _tell(work, "extreme_of", value, end=end, who=who)
+        told = _tell(work, "extreme", value, end=end)
+    else:
+        place = header.index(str(named.name))
+        who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
+        told = _tell(work, "extreme_of", value, end=end, who=who)
+    others = [c for c in query.details if c in labels and c not in (named, query.measure)]
+    if not others or len(rows) > 1:
+        return told
+    details = (f"`{c.name}`: **{number(rows[0][header.index(str(c.name))])}**" for c in others)
+    return f"{told} {', '.join(details)}."
 
 
 def _tell_rows(work: Work, text: str) -> str:
@@ -537,6 +554,18 @@ def _tell_clean(work: Work, text: str) -> str:
     return "\n".join([head + _stays(work), "", *lines])
 
 
+def _tell_distinct(work: Work, text: str) -> str:
+    """Different values; of "how many districts", where few names occur twice, rows before them."""
+    if work.query.by:
+        return _tell_table(work, text)
+    value, *in_rows = scalars(text) or [""]
+    if in_rows and ALMOST_ALL * float(in_rows[0]) <= float(value) < float(in_rows[0]):
+        return _tell(work, "almost_distinct", number(in_rows[0]), distinct=number(value))
+    return _tell(work, "distinct", number(value))
+
+
+ALMOST_ALL = 0.9
+"""From this share of the rows on, values that occur more than once may be rows by mistake."""
 Teller = Callable[[Work, str], str]
 
 
@@ -564,7 +593,7 @@ def _tell_outliers(work: Work, text: str) -> str:
 TELLERS: Mapping[str, Teller] = {
     "number": _tell_number,
     "count": _plain("count", _tell_groups),
-    "distinct": _plain("distinct", _tell_table),
+    "distinct": _tell_distinct,
     "values": _plain("values"),
     "duplicates": _plain("duplicates"),
     "missing": _tell_missing,

@@ -81,8 +81,9 @@ def look_code(name: str, as_text: str = "") -> str:
 
 
 def find_code(name: str, columns: Sequence[Column], words: Sequence[str]) -> str:
-    """Show which values of columns hold one of some words."""
-    pattern = quoted("|".join(map(re.escape, words)))
+    """Show which values of columns hold one of some words, or are one of two capitals."""
+    whole = [f"^{word}$" if re.fullmatch("[A-Z]{2}", word) else re.escape(word) for word in words]
+    pattern = quoted("|".join(whole))
     names = ", ".join(quoted(column.name) for column in columns)
     return f"""\
 {{
@@ -170,6 +171,9 @@ def condition(frame: str, chosen: Filter) -> str:
     some = f" & {place}.notna()" if chosen.column.missing else ""
     if sign in ("missing", "present"):
         return f"{place}.{'isna' if sign == 'missing' else 'notna'}()"
+    if isinstance(value, Column):
+        both = some + (f" & {pick(frame, value)}.notna()" if value.missing else "")
+        return f"({place} {sign} {pick(frame, value)}){both if sign == '!=' else ''}"
     if chosen.column.reads_as == "date":
         return _date_condition(place, sign, value)
     if isinstance(value, Aggregate):
@@ -283,7 +287,8 @@ def _distinct(rows: str, query: Query, result: str) -> str:
     if query.by:
         grouped = f"{_grouped(rows, query.by)}[{quoted(column.name)}]"
         return f"{result} = {grouped}.nunique().reset_index()\n{result}"
-    return f"{result} = {pick(rows, column)}.nunique()\nprint({result})"
+    code = f"{result} = {pick(rows, column)}.nunique()\nprint({result})"
+    return f"{code}\nprint({pick(rows, column)}.count())" if query.rule == "named" else code
 
 
 def _values(rows: str, query: Query, result: str) -> str:

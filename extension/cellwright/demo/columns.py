@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
@@ -25,13 +25,19 @@ MISSING_WORDS = frozenset(
 SYMBOLS = re.compile(r"[$€£¥%\s]")
 ADDITIVE = re.compile(
     r"revenue|sales|turnover|amount|profit|units|quantity|qty|orders|visits|passengers|count\b"
-    r"|precipitation|rainfall|kwh|votes|downloads|收入|营收|销售|金额|数量|利润|销量|订单|降水",
+    r"|^total(?:[ _](?:amount|price|value|sales|eur|usd|gbp))?\s*(?:$|[(\[])"
+    r"|precipitation|rainfall|kwh|mwh|energy|votes|downloads|收入|营收|销售|金额|数量|利润|销量|订单|降水",
     re.I,
 )
-YEAR = re.compile(r"year|年份|年度|(?:^|_| )yr(?:$|_| )", re.I)
-IDENTIFIER = re.compile(
-    r"(?:^|_| )(?:id|key|no|nr|number|code|index|postal|zip)(?:$|_| )|^unnamed|号$|编码$", re.I
+YEAR = re.compile(
+    r"year|年份|年度|(?:^|_| )yr(?:$|_| )|^found(?:ed|ation)$|^established$|^built$|建成|成立", re.I
 )
+IDENTIFIER = re.compile(
+    r"(?:^|_| )(?:id|key|code|index|postal|zip)(?:$|_| )|(?:^|_| )(?:no|nr|number)\.?$"
+    r"|^unnamed|号$|编码$",
+    re.I,
+)
+COUNTER = re.compile(r"rownames?|index|unnamed.*|序号|#", re.I)
 NUMBERED = re.compile(r"flight|invoice|ticket|order|receipt|room|gate|train|bus|trip", re.I)
 FLAGS = (
     ("1", "0"),
@@ -59,24 +65,24 @@ class Column:
     rows: int = 0
     """How many rows the table has."""
 
-    @property
+    @cached_property
     def kind(self) -> Literal["number", "date", "text"]:
         """What it holds now."""
         if re.match(r"u?int|float|decimal|double", self.dtype, re.I):
             return "number"
         return "date" if self.dtype.startswith(("datetime64", "timestamp")) else "text"
 
-    @property
+    @cached_property
     def examples(self) -> tuple[str, ...]:
         """Some of its values, as text."""
         return tuple(map(str, self.counts))
 
-    @property
+    @cached_property
     def first(self) -> tuple[str, ...]:
         """The values by which it is judged; others may be odd."""
         return tuple(text for text in self.examples if not is_missing_word(text))[:3]
 
-    @property
+    @cached_property
     def reads_as(self) -> Literal["number", "date", "text"]:
         """What it holds once its text has been read as numbers or dates."""
         if self.kind != "text" or self.dtype in ("bool", "boolean", "category"):
@@ -90,7 +96,7 @@ class Column:
         """Whether it is text that holds numbers or dates."""
         return self.reads_as != self.kind
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether ``counts`` has every value."""
         return bool(self.counts) and sum(self.counts.values()) >= self.rows - self.missing
@@ -104,6 +110,11 @@ class Column:
     def is_identifier(self) -> bool:
         """Whether it names rows instead of measuring something."""
         return bool(IDENTIFIER.search(str(self.name)))
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it only numbers the rows, so that nobody knows one by it."""
+        return bool(COUNTER.fullmatch(str(self.name)))
 
     @property
     def is_additive(self) -> bool:
@@ -125,7 +136,7 @@ class Column:
         """Whether its dates have, or may have, a time of day."""
         return not self.counts or any(":" in text for text in self.first)
 
-    @property
+    @cached_property
     def flags(self) -> tuple[Any, Any] | None:
         """Its values for yes and for no, where it has only these."""
         if not self.is_whole or len(self.counts) > 2:

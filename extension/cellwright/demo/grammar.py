@@ -28,6 +28,8 @@ from cellwright.demo.query import Filter, Group, Query, UnclearError
 from cellwright.demo.reading import (
     Vocabulary,
     Word,
+    has_person_key,
+    is_name,
     read_spans,
     readings,
     repeated_person,
@@ -42,14 +44,18 @@ TIE = 1e-6
 PLACE = re.compile(r"\bwhere (?:is|are|was|were|did|do|does)\b", re.I)
 """Asks for a place; "where" alone begins a condition."""
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
+EACH_TIME = re.compile(
+    "平均每个?(?:年|季度|月|周|天|日)|(?:每个?(?:年|季度|月|周|天|日)|年|月|日)均"
+)
 RATES = re.compile(r"salary|wage|income|pay|earn|rate|薪|工资", re.I)
 """Of these "per year" may be the unit that they are in."""
-LESS_IS_BETTER = re.compile(
-    r"delay|late|wait|error|defect|complain|cost|price|fare|expens|debt|loss|risk|fault|fail|cancel"
-    r"|refund|time|duration|rank",
+MORE_IS_BETTER = re.compile(
+    r"score|rating|rated|grade|stars|points?\b|sales|revenue|turnover|profit|income|earn|gain|wins|goals"
+    r"|attendance|satisf|quality|mpg|hwy|cty|mileage|efficien|accura|yield|perform|votes|views|downloads"
+    r"|streams|subscri|followers|life.?exp|评分|得分|成绩|分数|销售|销量|收入|营收|利润|满意|绩效|票房|产量",
     re.I,
 )
-"""Of these the highest may be the worst, or not: whoever asks has to say which."""
+"""Only of these the highest is the best; of others whoever asks has to say which end is meant."""
 
 
 def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Query:
@@ -84,13 +90,35 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     if not found:
         raise refused or UnclearError([text], "unused")
     query = next(iter(found))
+    _check_groups(query, text)
+    _check_units(query, text)
+    return query
+
+
+def _check_groups(query: Query, text: str) -> None:
+    """Refuse groups that a query would not make, or of hardly more than a row: "per page"."""
+    fine = [
+        group
+        for group in query.by
+        if not (group.column.is_whole or group.column.is_year or group.bucket)
+        and (group.column.reads_as == "number" or query.subject is not None)
+    ]
+    is_lost = query.task in ("number", "lookup", "rows", "outliers")
+    is_lost |= query.subject is not None and any(g.column.is_key for g in query.by)
+    if query.by and (is_lost or (fine and re.search(r"\bper\b", text, re.I))):
+        raise UnclearError([str(group.column.name) for group in query.by], "unused")
+
+
+def _check_units(query: Query, text: str) -> None:
+    """Refuse the best of what is better low, and "per year" of what may be a rate already."""
     judged = JUDGED.search(text)
-    if judged and any(LESS_IS_BETTER.search(str(column.name)) for column in query.measures):
+    if judged and not all(MORE_IS_BETTER.search(str(column.name)) for column in query.measures):
         raise UnclearError([judged[0]], "judged", query.measures)
+    if query.task == "groups" and query.functions == ("mean",) and (each := EACH_TIME.search(text)):
+        raise UnclearError([each[0]])  # the mean of each year, or of the years?
     per = re.search(r"\b(?:per|an?) (?:year|month|week|day|hour)\b", text, re.I)
     if per and query.functions and any(RATES.search(str(c.name)) for c in query.measures):
         raise UnclearError([per[0]])
-    return query
 
 
 def _ambiguous(found: Sequence[Query], text: str) -> UnclearError:
@@ -115,6 +143,8 @@ def _query(reading: Reading) -> Query:
         query = _shaped(reading, _with_function(left))
     if query is None:
         raise reading.unused()
+    if any(date.missing and date not in query.columns for date in reading.events):
+        raise UnclearError([w.text for w in reading.names], "unused")  # returned, or not yet?
     if reading.has("spent") and not (query.measure and query.measure.is_additive):
         return _sold(reading, query)
     return query
@@ -166,7 +196,9 @@ def _with_function(left: list[Word]) -> list[Word]:
     target, named = targets[0], (str(functions[0].value),)
     if extremes and target.value.functions == ():
         made = replace(target, value=replace(target.value, functions=named, is_row=False))
-    elif not extremes and column.reads_as == "number" and not is_entity(target):
+    elif not extremes and (
+        named == ("nunique",) or (column.reads_as == "number" and not is_entity(target))
+    ):
         made = replace(target, kind="measure", value=(named, (column,)))
     else:
         return left
@@ -213,26 +245,36 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
     """Rows are counted."""
     asks = [w for w in reading.words if w.kind == "ask" and not w.text.startswith("how")]
     is_asked = of_kind(words, "many", "count", "yesno") or asks or reading.has("total")
-    rows = [word for word in of_kind(words, "row") if word.penalty or "col" not in word.also]
+    is_person = has_person_key(reading.frame)
+    said = [w for w in of_kind(words, "many") if re.search("[行条]", w.text)]  # 多少行
+    rows = of_kind(words, "row")
+    rows = [word for word in rows if word.penalty or "col" not in word.also or is_person]
     if not is_asked and not (reading.by and rows):
         return None
     if not (
-        of_kind(words, "row") or reading.filters or (reading.by and of_kind(words, "count", "many"))
+        of_kind(words, "row")
+        or said
+        or reading.filters
+        or (reading.by and of_kind(words, "count", "many"))
     ):
         return None
     if of_kind(words, "yesno") and not (reading.filters or of_kind(words, "many", "count")):
         return None
+    if any(w.kind == "ask" and w.text in ("how much", "多少钱") for w in reading.words):
+        return None
     person = repeated_person(reading.frame)
     if person is not None and any(re.search("人|名|位", w.text) for w in of_kind(words, "many")):
+        if is_name(person):
+            raise UnclearError([w.text for w in of_kind(words, "many")], "different", [person])
         return reading.make("distinct", measures=(person,))
     return _each(reading, reading.make("count"))
 
 
 def _each(reading: Reading, query: Query) -> Query:
-    """Of two values joined by "and", each by itself."""
-    lists = [f for f in query.filters if f.sign == "in" and f.joined_by != "or"]
-    if len(lists) == 1 and not query.by:
-        return replace(query, by=(Group(lists[0].column),))
+    """Of two values joined by "and", each by itself, in each group where there are some."""
+    lists = [f.column for f in query.filters if f.sign == "in" and f.joined_by != "or"]
+    if len(lists) == 1 and len(query.by) < 2 and lists[0] not in [g.column for g in query.by]:
+        return replace(query, by=(*query.by, Group(lists[0])))
     return query
 
 
@@ -258,12 +300,15 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
         return _amount_of(reading, column)
     word = of_kind(words, "col")[0]
     is_vague = column.reads_as == "date" or word.penalty >= 2
-    if column.is_key and not is_vague:
+    if is_name(column) and word.penalty >= 1 and repeated_person(reading.frame) == column:
+        raise UnclearError([word.text], "different", [column])
+    is_person = is_name(column) and has_person_key(reading.frame)
+    if (column.is_key or is_person) and not is_vague:
         return reading.make("count")
     if is_vague or (word.penalty >= 1 and any(g.bucket for g in reading.by)):
         # Books lent a month: titles, or loans?
         raise UnclearError([word.text], "different", [column])
-    return reading.make("distinct", measures=(column,))
+    return reading.make("distinct", measures=(column,), rule="named")
 
 
 def _amount_of(reading: Reading, column: Column) -> Query | None:
@@ -272,7 +317,8 @@ def _amount_of(reading: Reading, column: Column) -> Query | None:
         return reading.make("lookup", measures=(column,))
     if not column.is_additive:
         return None
-    return reading.make("number", measures=(column,), functions=("sum",))
+    task = "groups" if reading.by else "number"
+    return reading.make(task, measures=(column,), functions=("sum",))
 
 
 def _measure(reading: Reading, words: list[Word]) -> Query | None:
@@ -419,7 +465,27 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
     parts: dict[str, Any] = {"lowest": found.lowest, "limit": limit, "nth": bool(found.nth)}
     parts |= {"measures": found.columns, "functions": found.functions}
     parts["rule"] = "most" if found.is_most else "iqr"
-    people = of_kind(words, "row", "who", "when", "list", "rowcol") or found.is_row
+    people = of_kind(words, "row", "which", "who", "when", "list", "rowcol") or found.is_row
+    is_row = of_kind(words, "which") and of_kind(words, "row")
+    is_more = subjects and any(
+        w.kind in ("and", "comma") and word.start < w.start < subjects[0].start
+        for w in reading.words
+    )
+    if subjects and of_kind(words, "who") and subjects[0].penalty >= 1:
+        return None
+    rest = of_kind(words, "rowcol")
+    if subjects and rest and (found.functions or found.columns[0].is_additive):
+        return None  # of which row, where the highest is that of a group?
+    is_asked = found.is_row and of_kind(words, "row") and _numbers(_columns(subjects))
+    if (
+        subjects
+        and (is_row or is_more or rest or (is_asked and not numbers))
+        and not found.functions
+    ):
+        # Which case is the highest, and who is insured there?
+        made = reading.make("extreme", **parts) if not reading.by else None
+        more = [w.column for w in (*subjects, *rest) if w.column is not None]
+        return made and replace(made, details=tuple(more))
     if subjects:
         return _best_of(reading, subjects[0], parts)
     if found.functions and (people or not reading.by):
@@ -451,7 +517,9 @@ def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) ->
     if reading.by and (parts["limit"] > 1 or any(group.bucket for group in reading.by)):
         return None
     subject = reading.name_column() if of_kind(words, "who") else None
-    if subject is not None and min(subject.counts.values(), default=1) > 1 and not parts["nth"]:
+    is_row = of_kind(words, "which") and of_kind(words, "row")
+    is_repeated = subject is not None and min(subject.counts.values(), default=1) > 1
+    if subject is not None and is_repeated and not (parts["nth"] or is_row):
         # Each has several rows: one of them may be meant, or all.
         parts = parts | {"functions": ("sum",) if reading.has("total") else ()}
         return _best_of(reading, Word("col", str(subject.name), None, subject), parts)
@@ -469,15 +537,18 @@ def _best_of(reading: Reading, word: Word, parts: dict[str, Any]) -> Query | Non
     column = subject.column
     explicit = bool(parts["functions"]) and word.penalty < 2
     if column == measure or (
-        not explicit and column.reads_as == "number" and not (column.is_year or column.is_whole)
+        measure is not None
+        and not explicit
+        and column.reads_as == "number"
+        and not (column.is_year or column.is_whole)
     ):
         return None
     if measure is None or parts["functions"]:
         return reading.make("best", **parts, subject=subject)
     is_row = subject.column.is_key and not subject.bucket
-    if is_row and not reading.by:
+    if (is_row or measure.reads_as == "date") and not reading.by:
         return reading.make("extreme", **parts, subject=subject)
-    if measure.is_additive:
+    if measure.is_additive or (parts.get("rule") == "most" and reading.has("total")):
         return reading.make("best", **parts | {"functions": ("sum",)}, subject=subject)
     if reading.by or parts["nth"]:
         raise UnclearError([str(measure.name)], "name_function", [measure])
@@ -489,7 +560,7 @@ def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
     """The top of a group or of the rows, by a measure."""
     key: Word = of_kind(words, "bymeasure")[0].value
     numbers = of_kind(words, "num")
-    top = of_kind(words, "top")[0]
+    top, said = of_kind(words, "top")[0], of_kind(words, "bymeasure")[0].text
     noun = of_kind(words, "row", "col", "unit")[0]
     is_many = bool(re.search(r"s$", noun.text))
     parts: dict[str, Any] = {
@@ -506,6 +577,8 @@ def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
         if key.column is None or key.column.reads_as != "number":
             return None
         parts["measures"] = (key.column,)
+    elif reading.has_quantity and not re.search(SALES.pattern + "|^[^ ]+$|of$", said, re.I):
+        raise UnclearError([key.text], "different")  # items bought: rows, or their quantity?
     if noun.kind != "row":
         return _best_of(reading, noun, parts)
     if not parts["measures"] or parts["functions"]:
@@ -641,6 +714,11 @@ def _missing(reading: Reading, words: list[Word]) -> Query | None:
     columns = tuple(c for word in gaps for c in word.value)
     if reading.by or any(word.value == "low" for word in of_kind(words, "most")):
         return None
+    is_whose = reading.words[0].kind == "with" and reading.words[0].start == 0
+    is_listed = of_kind(words, "which", "list") and of_kind(words, "row")
+    if columns and (is_whose or is_listed):
+        gap_filters = [Filter(column, "missing", None, gaps[0].start) for column in columns]
+        return reading.make("rows", filters=(*reading.filters, *gap_filters))
     rule = (
         "share"
         if of_kind(words, "share")
@@ -665,6 +743,8 @@ def _outliers(reading: Reading, words: list[Word]) -> Query | None:
     if len(columns) != 1 or reading.by or columns[0].reads_as != "number":
         raise UnclearError([str(c.name) for c in columns] or ["?"], "one_number", columns)
     rule = str(rules[0].value) if rules else "iqr"
+    if of_kind(words, "which", "list"):
+        return None  # the rows are asked for, not their number
     return reading.make("outliers", measures=tuple(columns), rule=rule)
 
 
@@ -682,13 +762,15 @@ def _values(reading: Reading, words: list[Word]) -> Query | None:
     if len(columns) == 1 and columns[0].reads_as == "text":
         return reading.make("values", measures=tuple(columns))
     if of_kind(words, "distinct", "which") and len(columns) == 1:
+        if columns[0].reads_as == "date" and of_kind(words, "col")[0].penalty >= 1:
+            return None  # "types of death" are no dates of death
         return reading.make("values", measures=tuple(columns))
     if reading.has("total") and len(columns) == 1 and _numbers(columns):
         return reading.make("number", measures=tuple(columns), functions=("sum",))
     if not reading.filters:
         raise UnclearError([str(c.name) for c in columns], "name_function", columns)
-    how_much = any(w.kind == "ask" and w.text == "how much" for w in reading.words)
-    if how_much and len(columns) == 1 and columns[0].is_additive:
+    is_pinned = any(f.sign == "==" and f.column.is_key for f in reading.filters)
+    if len(columns) == 1 and columns[0].is_additive and not is_pinned:
         return reading.make("number", measures=tuple(columns), functions=("sum",))
     return reading.make("lookup", measures=tuple(columns))
 
@@ -750,6 +832,10 @@ def _same(task: str) -> Callable[[Reading, list[Word]], Query | None]:
 
 
 def _chart(reading: Reading, words: list[Word]) -> Query | None:
+    bare = [w for w in of_kind(words, "chart") if re.fullmatch("bars?|lines?|box", w.text)]
+    is_asked = any(map(reading.has, ("ask", "who", "which", "many")))
+    if bare and is_asked and not of_kind(words, "draw"):
+        return None  # what was spent at the bar is no chart
     kinds = [str(word.value) for word in of_kind(words, "chart")]
     if len(set(kinds)) > 1:
         return None
@@ -819,8 +905,11 @@ def _box(reading: Reading, columns: list[Column], kind: str) -> Query | None:
 
 def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query | None:
     numbers = _numbers(columns)
+    is_count = reading.has("count") or reading.has("many")
     if any(column.is_identifier for column in columns):
         return None
+    if is_count and reading.by and len(numbers) < len(columns):
+        return None  # medals per country: how many, or how many of each kind?
     groups = list(reading.by)
     groups += [
         Group(c) for c in columns if c not in numbers and c not in [g.column for g in groups]
@@ -866,16 +955,16 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
-    (r"[ynlwsrLN4M]*(?:q[nLMrys4l]*|z+[nysL]*)", _missing),
+    (r"[ynlwsrLN4M]*(?:q[nLMrys4l]*|z+[nysLr]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
     (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
-    (r"(?=.*o)[ynlwocjr24v]*", _outliers),
+    (r"(?=.*o)[ynlwocjr24v]*|nr?cv|ncr?v", _outliers),
     (r"(?=.*k)[ynkKcV]*|Kcc", _correlation),
     (r"D[re]*|e+|D+[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),
-    (r"(?=.*[dgG])[dgGcmnrVKklIw]*", _chart),
+    (r"(?=.*[dgG])[dgGcmnrVKklIwA]*", _chart),
     (r"[yw]?n*y?r?n*y?", _count),
     (r"(?=.*0)(?=.*n)[0nry]*", _per),
     (r"[wlyni]*[cU]5", _having),
@@ -883,18 +972,18 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*n)[nicryl]*", _count_of),
     (r"(?=.*[ABEFK3])[ABEF3Kpwyr]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
-    (r"1?t1?[rcU]b", _by_measure),
-    (r"n?[rcm]t1", _first_groups),
+    (r"[pwl]?1?t1?[rcU]b", _by_measure),
+    (r"n?[rcm]l?t1", _first_groups),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
     (
-        r"pcMr|WMr|w?t?1?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM",
+        r"pcMr|WMr|[wpl]?t?1?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM",
         _most_rows,
     ),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
     (r"r?ca", _rate),
     (r"[wl]?c7s", _best_share),
-    (r"[lwy]*r?i?c+[yl]*", _values),
+    (r"[lwy]*r?i?c+[yli]*", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),
     (r"[HT]1?r?|[HT]r?1|1r?", _ends),
     (r"P", _period),

@@ -10,7 +10,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 WORDS_FILE = Path(__file__).parent / "data" / "words.txt"
@@ -31,6 +31,12 @@ IRREGULAR = {
     "data": "data",
 }
 Phrase = tuple[str, ...]
+HOW_MUCH_IT_IS = [
+    f"{verb} {who}"
+    for verb in ("is", "was", "are", "were")
+    for who in ("it", "they", "that", "that person")
+]
+"""What may stand behind "how tall" when it is asked of what the question has found."""
 SETS = ("suffix", "idword", "noname", "nonoun", "person")
 
 
@@ -72,6 +78,15 @@ class Lexicon:
     sets: dict[str, set[str]] = field(default_factory=dict)
     """Single words by what they are good for, such as ``suffix``."""
 
+    @cached_property
+    def groups_of(self) -> dict[Phrase, list[int]]:
+        """In which groups of ``aliases`` a name stands."""
+        found: dict[Phrase, list[int]] = {}
+        for place, group in enumerate(self.aliases):
+            for name in dict.fromkeys(group):
+                found.setdefault(name, []).append(place)
+        return found
+
 
 @cache
 def lexicon() -> Lexicon:
@@ -96,6 +111,8 @@ def lexicon() -> Lexicon:
         elif kind == "noun":
             found.nouns.append(([phrase_of(hint) for hint in value.split("|")], words))
         else:
+            if kind == "howmuch":  # "and how tall are they"
+                words += [(*phrase, *phrase_of(end)) for phrase in words for end in HOW_MUCH_IT_IS]
             for phrase in words:
                 sense = Sense(kind, value, 1 + place / 10_000)
                 found.senses.setdefault(phrase, []).append(sense)
@@ -124,8 +141,9 @@ def units_of(text: str) -> list[Unit]:
     return found
 
 
+@lru_cache(maxsize=50_000)
 def phrase_of(text: str) -> Phrase:
-    """A text as stems."""
+    """A text as stems; remembered, as a question compares each word with each value of a table."""
     return tuple(unit.stem for unit in units_of(text))
 
 
@@ -150,6 +168,14 @@ def verb_stems(word: str) -> Iterator[str]:
             if root[-1] == root[-2]:
                 yield stem(root[:-1])
             yield stem(f"{root}e")
+
+
+ENDINGS = re.compile(r"(?:ations?|ions?|ments?|ances?|ences?|als?|ees?|ers?|ors?|ed|ing|es|s|e)$")
+
+
+def word_family(word: str) -> str:
+    """What words of one family have in common: "renew" of "renewed" and of "renewals"."""
+    return ENDINGS.sub("", word)
 
 
 def is_chinese(text: str) -> bool:

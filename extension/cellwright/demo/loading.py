@@ -164,7 +164,7 @@ def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
 def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[Column, str]]]:
     """Values that hold some words, in columns that have more than the look showed."""
     columns = [c for c in frame.of_kind("text") if not c.is_whole and not c.needs_reading]
-    words = [word for word in words if len(word) > 2 or not word.isascii()]
+    words = [word for word in words if len(word) > 2 or not word.isascii() or word.isupper()]
     if not columns or not words:
         return []
     named = ", ".join(f"“{word}”" for word in words)

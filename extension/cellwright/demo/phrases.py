@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.lexicon import phrase_of
+from cellwright.demo.lexicon import lexicon, phrase_of, word_family
 from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
 from cellwright.demo.reading import BRACKETS, CAMEL, Word
 
@@ -28,12 +28,27 @@ EACH = re.compile(r"unit|each|单价", re.I)
 WHOLE = re.compile(r"total|amount|revenue|sales|金额|总价|销售额", re.I)
 """Names of columns that say what one of a thing costs, and what all of a row do."""
 LASTS = re.compile(r"time|distance|duration|length|delay|时|距离", re.I)
-NAME = re.compile(r"name|title|player|姓名|名称|标题|名字", re.I)
+NAME = re.compile(
+    r"^(?:full|first|last|cust\w*|employee|student|player|person|patient|member)?[_ ]*name$"
+    r"|姓名|名字",
+    re.I,
+)
+PERSON = re.compile(
+    r"customer|client|borrower|speaker|driver|player|rider|runner|employee|student|patient|member"
+    r"|artist|barista|cashier|客户|顾客|借阅人|读者|司机|骑手|投保人|员工|学生|患者|选手",
+    re.I,
+)
+"""Names of columns that hold persons."""
 KIND = re.compile(r"type|kind|species|categor|genre|class|类|种", re.I)
 SIZE = re.compile(r"(?:^|_| )size$|people|persons|人数", re.I)
 QUANTITY = re.compile(r"quantity|\bqty|(?:^|_| )units?(?:$|_sold| sold)|数量|销量|件数", re.I)
 SALES = re.compile(r"order|sale|transaction|purchase|row|record|单|交易|行|记录", re.I)
-ENDS = re.compile(r"(?:^|_| )(?:end|ended|stop|stopped|dropoff|finish|finished)|结束|完成", re.I)
+ENDS = re.compile(
+    r"(?:^|_| )(?:end|ended|stop|stopped|dropoff|finish|finished|due|return|returned|clos|closed"
+    r"|resol|deliver|expir|until|last)|(?<=[a-z])End|结束|完成|关闭|结案|归还|到期|应还|交货|交付|到货|送达",
+    re.I,
+)
+"""Names of dates at which something is over."""
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
 FROM = re.compile(
@@ -48,7 +63,7 @@ UNITS = {
     "people": COUNTED.pattern,
     "currency": MONEY.pattern,
     "percent": r"%|(?:^| )(?:percent|percentage|pct)(?: |$)",
-    "age": r"age|年龄",
+    "age": AGE.pattern,
     "degrees": r"temp|\btm(?:ax|in)\b|温",
     "hours": r"hour|hrs?\b|小时",
     "minutes": r"min|分钟",
@@ -58,12 +73,20 @@ UNITS = {
     "kwh": r"kwh",
     "m2": r"area|sq|面积|㎡|平",
     "inches": r"inch|screen|diagonal|英寸",
+    "tonnes": r"\bt\b|tonne|\btons\b|吨",
+    "hectares": r"\bha\b|hectare|公顷",
+    "feet": r"\bft\b|feet|foot|\balt",
+    "seconds": r"sec|\bs\b|秒",
+    "km": r"\bkm\b|公里|千米",
+    "kg": r"\bkg\b|公斤|千克",
+    "cm": r"\bcm\b|厘米",
+    "litres": r"\bl\b|engine|displ|litre|liter|升",
 }
 """What names of columns in a unit hold; the names of others hold the unit itself."""
 SCALES = (
     {"mm": 1, "cm": 10, "m": 1000, "km": 1_000_000},
     {"g": 1, "kg": 1000},
-    {"minutes": 1, "hours": 60, "days": 1440},
+    {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400},
 )
 """How many of its smallest unit each unit is."""
 ONE_VALUE = frozenset(["==", "in", *DATE_SIGNS])
@@ -102,6 +125,8 @@ class Reading:
         self.order = ""
         self.marks: list[tuple[str, int]] = []
         self.names: list[Word] = []
+        self.events = {word.column for word in words if word.kind == "verb" and word.column}
+        """The dates of what is said of the rows: "returned"."""
 
     def left(self) -> list[Word]:
         """The words that are left when all that can be reduced is."""
@@ -169,7 +194,8 @@ class Reading:
             elif word.kind == "sorted":
                 self.order = str(word.value)
         self.words = [w for w in self.words if w.kind not in ("group", "sorted")]
-        self.by = list(dict.fromkeys(self.by))
+        cut = {group.column for group in self.by if group.bucket}  # per month over time
+        self.by = list(dict.fromkeys(g for g in self.by if g.bucket or g.column not in cut))
 
     @property
     def has_quantity(self) -> bool:
@@ -181,8 +207,11 @@ class Reading:
     def date_column(self, words: Sequence[Word]) -> Column:
         """The one column of dates."""
         dates = self.frame.of_kind("date")
-        if len(dates) == 2 and ENDS.search(str(dates[1].name)):
-            dates = dates[:1]  # what lasts is dated by its start
+        if len(self.events) == 1:
+            return next(iter(self.events))
+        begun = [column for column in dates if not ENDS.search(str(column.name))]
+        if len(begun) == 1 and not self.events:
+            dates = tuple(begun)  # what lasts is dated by its start
         if len(dates) != 1:
             raise UnclearError([w.text for w in words], "no_date", dates)
         return dates[0]
@@ -201,7 +230,7 @@ class Reading:
         dates = [w.column for w in beside if w.column and w.column.reads_as == "date"]
         if dates:
             return _cut(dates[0], str(word.value))
-        year = self.year_column()
+        year = None if self.events else self.year_column()
         if word.value == "year" and year is not None:
             return Group(year)
         if word.value in ("time", "day") and not self.frame.of_kind("date") and year is not None:
@@ -212,12 +241,10 @@ class Reading:
         """The column that "oldest" is about, and the rest of what the word says."""
         hints, _, rest = str(word.value).rpartition(" ")
         for hint in hints.split("|"):
-            phrase = phrase_of(hint)
-            found = [
-                c
-                for c in self.frame.of_kind("number")
-                if _contains(phrase_of(CAMEL.sub(" ", BRACKETS.sub(" ", str(c.name)))), phrase)
-            ]
+            phrase = _long(phrase_of(hint))
+            names = {c: _long_name(c) for c in self.frame.of_kind("number")}
+            found = [c for c, name in names.items() if _contains(name, phrase)]
+            found = [c for c in found if names[c] == phrase] or found
             if len(found) == 1 and EACH.search(str(found[0].name)):
                 # What one costs; the dearest order is that of the highest total.
                 numbers = self.frame.of_kind("number")
@@ -229,15 +256,30 @@ class Reading:
         raise UnclearError([word.text], "no_column")
 
     def name_column(self) -> Column | None:
-        """The column by which people know a row."""
+        """The column by which people know a row; without names, the one that holds persons."""
         texts = [c for c in self.frame.of_kind("text") if not c.is_identifier]
-        return next((c for c in texts if NAME.search(str(c.name))), None)
+        named = next((c for c in texts if NAME.search(str(c.name))), None)
+        if named is not None:
+            return named
+        persons = [c for c in texts if PERSON.fullmatch(str(c.name))]
+        said = {word_family(word.text) for word in self.words if word.kind == "verb"}
+        persons = [c for c in persons if word_family(str(c.name).lower()) in said] or persons
+        return persons[0] if len(persons) == 1 else None
 
 
 def _cut(column: Column, unit: str) -> Group:
     """Dates cut to a unit of time; days without a time of day are days already."""
     is_whole = unit == "time" or (unit == "day" and not column.has_time)
     return Group(column, "" if is_whole else unit)
+
+
+def _long_name(column: Column) -> tuple[str, ...]:
+    """The words of a column's name, none of them cut short."""
+    return _long(phrase_of(CAMEL.sub(" ", BRACKETS.sub(" ", str(column.name)))))
+
+
+def _long(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(lexicon().short.get(word, word) for word in words)
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
@@ -304,13 +346,17 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
     raise UnclearError([_text(words)], "unit")
 
 
-_keep(NUMBERS, r"col thiscol |thiscol col ", "col")  # the deck column
+_keep(NUMBERS, r"col thiscol |thiscol (?:of )?col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
 _keep(NUMBERS, r"row count (?=most )", "count")  # 借阅次数最多
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
 _keep(NUMBERS, r"verb (?:by|using) val ", "val")  # built by Boeing
+_keep(NUMBERS, r"money (?:with |in |using |be )*val ", "val")  # paid with a card
+_keep(NUMBERS, r"val row (?=(?:and |or |comma |than |versus )+(?:in |with )*(?:not )?val )", "val")
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
-_keep(NUMBERS, r"val (?:and |comma )many val ", "val", "and", "comma")  # how many men and women
+_keep(NUMBERS, r"val (?:and |comma )many (?:be |row |with |verb )*val ", "val", "and", "comma")
+_keep(NUMBERS, r"row (?:be |of |with |verb |in )+row ", "row")  # how many loans were of books
+_keep(NUMBERS, r"(?:row|col|spent) by val ", "row", "col", "val")  # the titles by an author
 
 
 @_rule(NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )")
@@ -321,6 +367,19 @@ def _of_rows(_: Reading, words: list[Word]) -> list[Word]:
     return words[1:]
 
 
+@_rule(NUMBERS, r"col col ")
+def _said_twice(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Two words for one column: "rated their marriage" is ``rate_marriage``."""
+    is_part = min(word.penalty for word in words) >= 1
+    return words[1:] if is_part and words[0].column == words[1].column else None
+
+
+@_rule(NUMBERS, r"(?:many|count) chart ")
+def _lines(_: Reading, words: list[Word]) -> list[Word] | None:
+    """How many lines there are asks for no chart."""
+    return [words[0], replace(words[1], kind="row")] if words[1].text == "lines" else None
+
+
 @_rule(NUMBERS, r"whichkind (?:row|col) ")
 def _which_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
     """Which kind of book: the column of kinds."""
@@ -328,7 +387,7 @@ def _which_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
     if column is None:
         found = [c for c in reading.frame.of_kind("text") if KIND.search(str(c.name))]
         column = found[0] if len(found) == 1 else None
-    if column is None or column.is_key or is_entity(words[1]):
+    if column is None or column.is_key or column.reads_as == "date" or is_entity(words[1]):
         return None
     return [*_made("which", words[:1], None), Word("col", words[1].text, None, column)]
 
@@ -352,7 +411,10 @@ def _spent(reading: Reading, words: list[Word]) -> list[Word] | None:
 
 
 @_rule(NUMBERS, r"(?:num|many|ask|by|adverb|which|group) clf ")
-def _classifier(_: Reading, words: list[Word]) -> list[Word]:
+def _classifier(reading: Reading, words: list[Word]) -> list[Word]:
+    is_number = words[0].kind == "num"
+    if words[-1].text == "件" and reading.has_quantity and not is_number:
+        raise UnclearError([_text(words)], "different")  # rows, or what each has of it?
     if words[0].kind == "ask":
         return _made("many", words, None)
     return words[:1]
@@ -376,7 +438,7 @@ def _with_unit(_: Reading, words: list[Word]) -> list[Word] | None:
     if words[1].kind == "num" and unit.value != "currency":
         return None
     name = "percent" if unit.kind == "percent" else str(unit.value)
-    return _made("amount", words, (float(number.value), name))
+    return _made("amount", words, (number.value, name))
 
 
 @_rule(NUMBERS, rf"(?:(?:between|in) )?{N}(?:until |and ){N}(?:between2 )?")
@@ -393,6 +455,18 @@ def _range(_: Reading, words: list[Word]) -> list[Word] | None:
 def _compared(_: Reading, words: list[Word]) -> list[Word]:
     number, unit = _amount(words[-1])
     return _made("test", words, [(words[0].value, number, unit)])
+
+
+@_rule(NUMBERS, r"sign ")
+def _signed(_: Reading, words: list[Word]) -> list[Word]:
+    """Negative profits are below zero."""
+    return _made("test", words, [(words[0].value, 0.0, "")])
+
+
+@_rule(NUMBERS, r"cmp (?=(?:not )?val )")
+def _equal_to_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    """A diet equal to "herbi"."""
+    return [] if words[0].value == "==" else None
 
 
 @_rule(NUMBERS, rf"{N}post ")
@@ -482,6 +556,24 @@ def _day_date(_: Reading, words: list[Word]) -> list[Word] | None:
     return _when(words, "day", f"{year:04}-{int(month.value):02}-{day:02}")
 
 
+@_rule(
+    DATES,
+    r"(?:month num|num (?:of )?month) (?=(?:and |until )(?:date|month num num|num month num) )",
+)
+def _same_year(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The first day of "from 1 March to 31 May 2024" is of the same year."""
+    after = reading.words[reading.words.index(words[-1]) + 2 :][:3]
+    if after and after[0].kind == "date":
+        value = after[0].value if isinstance(after[0].value, str) else str(after[0].value[1])
+        year = int(value[:4])
+    else:
+        year = int(of_kind(after, "num")[-1].value)
+    day, month = of_kind(words, "num")[0].value, of_kind(words, "month")[0].value
+    if not 0 < day < 32 or not 1500 <= year <= 2200:
+        return None
+    return _when(words, "day", f"{year:04}-{int(month):02}-{int(day):02}")
+
+
 @_rule(DATES, r"num unit num (?:unit|col) (?:num (?:unit|col) )?")
 def _han_date(_: Reading, words: list[Word]) -> list[Word] | None:
     if "".join(w.text for w in of_kind(words, "unit", "col")) not in ("年月", "年月日", "年月号"):
@@ -503,7 +595,7 @@ def _month_date(_: Reading, words: list[Word]) -> list[Word] | None:
 
 @_rule(DATES, r"num unit(?:word)? ")
 def _han_year(_: Reading, words: list[Word]) -> list[Word] | None:
-    han = words[1].text
+    han = words[1].text.removesuffix("份")
     if han == "年" and _is_year(words[0]):
         return _when(words, "year", int(words[0].value))
     if han == "月" and 0 < words[0].value < 13:
@@ -584,6 +676,17 @@ def _date_compared(_: Reading, words: list[Word]) -> list[Word] | None:
     if sign in ("day_of_week", "quarter_of_year"):
         return None
     return _made("datetest", words, [(f"{sign} {of_kind(words, 'datecmp')[0].value}", value)])
+
+
+@_rule(DATES, r"(?:in )?date or (?:in )?date ")
+def _either_date(_: Reading, words: list[Word]) -> list[Word] | None:
+    """In August or September."""
+    (sign, first), (other, second) = (word.value for word in of_kind(words, "date"))
+    if sign != other or sign not in ("month_of_year", "day_of_week", "year"):
+        return None
+    if "weekend" in (first, second):
+        return None
+    return _made("datetest", words, [(sign, (first, second))])
 
 
 @_rule(DATES, r"(?:in )?date ")
@@ -672,18 +775,70 @@ def _weak_value(_: Reading, words: list[Word]) -> list[Word] | None:
     )
 
 
-@_rule(FILTERS, r"col (?:(?:be |verb |in |of )?test |with test (?!row ))(?!col )")
-def _column_test(_: Reading, words: list[Word]) -> list[Word] | None:
+@_rule(FILTERS, r"col (?:(?:be |verb |in |of )?test |with test (?!row ))")
+def _column_test(reading: Reading, words: list[Word]) -> list[Word] | None:
     assert words[0].column is not None
+    after = reading.words[reading.words.index(words[-1]) + 1 :][:1]
+    key = next((word.column for word in after if word.kind == "col"), None)
+    if key is not None and key.reads_as != "text":
+        return None  # the test may be of what comes behind it
     return _tested(words[0].column, words[-1].value, words)
 
 
-@_rule(FILTERS, r"(?<!col )(?<!col be )(?<!col verb )(?<!col in )test (?:of |in )?col ")
+@_rule(FILTERS, r"(?:col (?:be |verb |in )?)?test (?:of |in )?col ")
 def _test_column(_: Reading, words: list[Word]) -> list[Word] | None:
     assert words[-1].column is not None
+    if words[0].kind == "col":
+        if words[0].column is None or words[0].column.reads_as != "text":
+            return None
+        made = _test_column(_, [w for w in words[1:] if w.kind in ("test", "col")])
+        return made and [words[0], *made]
     if "row" in words[-1].also and not words[0].value[0][2]:
         return None  # "more than 70 bills" are rows, not an amount
     return _tested(words[-1].column, words[0].value, words)
+
+
+def _side_by_side(columns: Sequence[Column], sign: str, words: Sequence[Word]) -> list[Word] | None:
+    """Two columns of the same row compared; texts only where they may be the same."""
+    first, second = columns
+    kinds = {first.reads_as, second.reads_as}
+    same_values = bool(set(first.examples) & set(second.examples))
+    if first == second or len(kinds) > 1 or first.flags or second.flags:
+        return None
+    if first.reads_as == "text" and not (same_values and sign in ("==", "!=")):
+        return None
+    if first.is_identifier or second.is_identifier:
+        return None
+    return _made("filter", words, [Filter(first, sign, second, words[0].start)])
+
+
+BETWEEN = r"(?:be |with |in |of |verb )*"
+
+
+@_rule(
+    FILTERS,
+    rf"col {BETWEEN}(?:not )?sameas {BETWEEN}col ",
+    rf"col (?:and |versus |in )col {BETWEEN}(?:not )?sameas ",
+    r"col and col distinct (?=row |col |many |in |$)",
+)
+def _same_as(_: Reading, words: list[Word]) -> list[Word] | None:
+    columns = [word.column for word in of_kind(words, "col") if word.column is not None]
+    is_other = of_kind(words, "distinct") or any(w.value == "not" for w in words)
+    return _side_by_side(
+        columns, "!=" if bool(is_other) != bool(of_kind(words, "not")) else "==", words
+    )
+
+
+@_rule(FILTERS, rf"col {BETWEEN}(?:cmp|datecmp) {BETWEEN}col |comparison col than {BETWEEN}col ")
+def _beyond_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Films that grossed less than their budget."""
+    columns = [word.column for word in of_kind(words, "col") if word.column is not None]
+    sign = of_kind(words, "cmp", "datecmp", "comparison")[0]
+    found = {"high": ">", "low": "<"}.get(str(sign.value), str(sign.value))
+    is_date = columns[0].reads_as == "date"
+    if is_date != (sign.kind == "datecmp") or columns[0].reads_as == "text":
+        return None
+    return _side_by_side(columns, found, words)
 
 
 @_rule(FILTERS, rf"col (?:be |with )*concept {N}")
@@ -733,11 +888,15 @@ def _value_column(_: Reading, words: list[Word]) -> list[Word] | None:
     return words[:-1] if words[-1].column == words[0].column else None
 
 
-@_rule(FILTERS, r"val (?:and |or |versus |than )(?:in |with )*not val ")
+@_rule(
+    FILTERS,
+    r"val (?:and |or |versus |than )(?:in |with )*not val ",
+    r"val (?:row )?(?:and |or |versus |than )(?:in |with |row )*not (?=be |$)",
+)
 def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
-    """Smokers and non-smokers: both values of a flag."""
-    column = words[0].column
-    if column is None or column != words[-1].column or words[0].value != words[-1].value:
+    """Smokers and non-smokers, or with a lift and without: both values of a flag."""
+    column, last = words[0].column, of_kind(words, "val")[-1]
+    if column is None or column != last.column or words[0].value != last.value:
         return None
     if not column.flags:
         return None
@@ -804,7 +963,8 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     tests = words[-1].value
     years = all(sign.startswith("year") for sign, _ in tests)
     if column is None:
-        column = (reading.year_column() if years else None) or reading.date_column(words[-1:])
+        plain = reading.year_column() if years and not reading.events else None
+        column = plain or reading.date_column(words[-1:])
     if column.is_year:
         if not years:
             raise UnclearError([_text(words)], "no_date")
@@ -820,7 +980,24 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     return [*kept, *_made("filter", words, made)]
 
 
-@_rule(FILTERS, rf"col (?:be |of |cmp ){N}|col num (?!row |top |clf )")
+@_rule(
+    FILTERS,
+    r"num (?:(?:comma |or |and )+num )+col ",
+    r"col (?:be |of |in |verb )*num (?:(?:comma |or )+num )+(?!col |row |clf |unitword )",
+)
+def _one_of_numbers(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Cars with 4 or 6 cylinders."""
+    column, numbers = of_kind(words, "col")[0].column, [w.value for w in of_kind(words, "num")]
+    joins = {w.kind for w in words} & {"or", "and"}
+    if len(joins) != 1 or column is None or column.reads_as != "number" or column.flags:
+        return None
+    if any(is_entity(word) for word in words) or any(isinstance(n, Scaled) for n in numbers):
+        return None
+    made = Filter(column, "in", tuple(numbers), words[0].start, joins.pop())
+    return _made("filter", words, [made])
+
+
+@_rule(FILTERS, rf"col (?:be |of |cmp ){N}|col in amount |col num (?!row |top |clf )")
 def _column_number(_: Reading, words: list[Word]) -> list[Word] | None:
     number, unit = _amount(words[-1])
     assert words[0].column is not None
@@ -897,24 +1074,32 @@ def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(
     FILTERS,
     r"col (?:with )?(?:many )?(?:row )?(?:be |verb |with )*(?:not )?missing "
-    r"|missing (?:in |of |for |with )*col ",
+    r"|missing (?:in |of |for |with |verb )*col (?:with (?!test |val ))?",
 )
 def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
     column, many = of_kind(words, "col")[0].column, of_kind(words, "many")
     assert column is not None
+    said = of_kind(words, "missing")[0].text
+    value = next((value for value in column.counts if str(value).lower() == said), None)
+    if value is not None:  # an unknown maker is one who is called so
+        sign = "!=" if of_kind(words, "not") else "=="
+        return [*many, *_made("filter", words, [Filter(column, sign, value, words[0].start)])]
     if of_kind(words, "not"):
         made = Filter(column, "present", None, words[0].start)
         return [*many, *_made("filter", words, [made])]
     return [*many, *_made("missingcol", words, [column], column)]
 
 
-@_rule(FILTERS, r"(?:with )?(?:no|not) (?:with )?(?:given )?col (?:given |verb )?")
-def _without(_: Reading, words: list[Word]) -> list[Word] | None:
+@_rule(FILTERS, r"(?:with )?(?:no|not) (?:with |be |verb )*(?:given )?col (?:given |verb )?")
+def _without(reading: Reading, words: list[Word]) -> list[Word] | None:
     """Without a value: missing, or zero where nothing is missing."""
     column = of_kind(words, "col")[0].column
     assert column is not None
+    after = reading.words[reading.words.index(words[-1]) + 1 :]
+    if column.flags and after and after[0].kind == "row":
+        return None  # "no returned rows" may ask whether there are any
     if column.flags:
-        return None
+        return _made("filter", words, [Filter(column, "==", column.flags[1], words[0].start)])
     if column.missing or column.reads_as != "number":
         return _made("missingcol", words, [column], column)
     return _made("filter", words, [Filter(column, "==", 0, words[0].start)])
@@ -944,8 +1129,11 @@ def _number_of(_: Reading, words: list[Word]) -> list[Word] | None:
     """The number of cylinders is what a column of cylinders holds."""
     column = words[-1].column
     assert column is not None
-    is_amount = column.reads_as == "number" and not (column.is_identifier or column.flags)
-    return words[-1:] if is_amount and words[0].text == "number of" else None
+    if column.reads_as != "number" or column.is_identifier or column.flags:
+        return None
+    if words[0].text == "total number of":
+        return _measured(words, ["sum"])
+    return words[-1:] if words[0].text == "number of" else None
 
 
 @_rule(
@@ -970,6 +1158,16 @@ def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
     functions = [str(word.value) for word in of_kind(words, "fn")]
     is_behind = words[0].kind == "col" and "nunique" in functions
     return None if is_behind else _measured(words, functions)
+
+
+@_rule(MEASURES, r"(?:fn|most|ext|versus|corr) (?:of )?unitword ")
+def _in_unit(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The total kWh: the one column that is in it."""
+    unit = str(words[-1].value)
+    found = [c for c in reading.frame.of_kind("number") if fits_unit(c, unit)]
+    if len(found) != 1 or unit in ("currency", "points", "age", "people", "years", "percent"):
+        return None
+    return [*words[:-1], replace(words[-1], kind="col", column=found[0])]
 
 
 @_rule(MEASURES, r"col fn count ")
@@ -1040,6 +1238,13 @@ def _top_by(_: Reading, words: list[Word]) -> list[Word]:
     place = max(index for index, word in enumerate(words) if word.kind == "by")
     kept = [w for w in words[place + 1 :] if w.kind != "ext"]
     return [*words[:place], *_made("bymeasure", kept, kept[0])]
+
+
+@_rule(GROUPS, r"by row (?!num )")
+def _each_row(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The mean per row is the mean."""
+    means = [w for w in reading.words if w.kind == "measure" and w.value[0] == ("mean",)]
+    return [] if means and words[0].text == "per" else None
 
 
 @_rule(GROUPS, r"by " + KEY + r"(?:(?:and |comma |by |then )+" + KEY + r")*(?:byend )?")
@@ -1118,14 +1323,15 @@ def _nth(_: Reading, words: list[Word]) -> list[Word]:
     return _made(words[1].kind, words, f"{words[1].value} nth {words[0].value}")
 
 
-@_rule(EXTREMES, r"ext col rate ")
+@_rule(EXTREMES, r"ext (?:col|val) rate |(?:col|val) rate (?:be )*ext ")
 def _best_rate(reading: Reading, words: list[Word]) -> list[Word] | None:
     """The highest rate is the highest share of yes."""
-    column = words[1].column
+    (rated,), (end,) = of_kind(words, "col", "val"), of_kind(words, "ext")
+    column = rated.column
     if column is None or not column.flags:
         return None
-    reading.filters.append(Filter(column, "==", column.flags[0], words[1].start))
-    return [words[0], *_made("share", words[1:], None)]
+    reading.filters.append(Filter(column, "==", column.flags[0], rated.start))
+    return [end, *_made("share", [rated], None)]
 
 
 @_rule(EXTREMES, r"ext (?:and |comma )+ext (?:in |of )*col ")

@@ -40,6 +40,7 @@ class Filter:
     sign: str
     """A comparison, ``in``, ``between``, ``missing``, or a part of a date such as ``month``."""
     value: Any = None
+    """What it is compared with; a ``Column``: what the same row has there."""
     place: int = 0
     """Where it stands in the question."""
     joined_by: str = ""
@@ -65,6 +66,8 @@ class Query:
     """Only the last of the ``limit`` best is meant, as in "the third highest"."""
     chart: str = ""
     rule: str = "iqr"
+    """Which form of its kind it is: outliers by ``iqr`` or ``z``, gaps as a ``share`` or ``rows``,
+    different values with what is ``named``, an extreme that has the ``most``."""
     order: str = ""
     """How a table of groups is sorted, where the question says it."""
     difference: bool = False
@@ -73,6 +76,8 @@ class Query:
     """Gaps are counted for each column."""
     having: Filter | None = None
     """Which groups count, by their result; its column is not looked at."""
+    details: tuple[Column, ...] = ()
+    """What else is asked of the rows that are found."""
 
     @property
     def measure(self) -> Column | None:
@@ -84,7 +89,8 @@ class Query:
         """Every column it needs."""
         groups = [*self.by, *([self.subject] if self.subject else [])]
         filters = [each.column for each in (*self.filters, *self.base)]
-        found = [*self.measures, *(group.column for group in groups), *filters]
+        filters += [each.value for each in self.filters if isinstance(each.value, Column)]
+        found = [*self.measures, *(group.column for group in groups), *filters, *self.details]
         return tuple(dict.fromkeys(found))
 
 

@@ -10,6 +10,7 @@ import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
@@ -23,24 +24,39 @@ from cellwright.demo.lexicon import (
     stem,
     units_of,
     verb_stems,
+    word_family,
 )
 
 LONGEST_PHRASE = 9
 READINGS = 300
 """How many combinations of meanings are tried."""
 BRACKETS = re.compile(r"[（(\[].*?[)）\]]")
-CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+CAMEL = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=^start)(?=date|time|year)|(?<=^end)(?=date|time|year)"
+    r"|(?<=^birth)(?=date|year|day)|(?<=^order)(?=date)|(?<=^release)(?=date)"
+)
+"""Where a new word begins in a name."""
 WHOLES = {"total", "overall", "whole", "总"}
 """Beside "sleep rem", "sleep" means "sleep total"."""
-ENTITY = re.compile(rf"([{HAN}]{{2,3}})(?:编号|号|ID|id|名称)")
+ENTITY = re.compile(rf"([{HAN}]{{2,3}}?)(?:编号|号|ID|id|名称)")
+PERSON_IDS = re.compile(
+    r"(?:employee|student|patient|user|customer|cust|member|runner|player|learner)[_ ]?(?:id|no)"
+    r"|bib|工号|学号|(?:学员|会员|客户|用户|患者|病人|员工)(?:编号|号|ID)",
+    re.I,
+)
 PERSON_NAMES = re.compile(
-    r"(?:employee|student|patient|user|customer|member)_?(?:id|no|name)|姓名|工号|学号", re.I
+    r"(?:employee|student|patient|user|customer|member|runner|player|learner)[_ ]?(?:name)?|姓名",
+    re.I,
 )
 SEX_OR_AGE = re.compile(r"\bsex\b|gender|(?:^|[^a-z])age(?:$|[^a-z])|性别|年龄", re.I)
+PARTICLES = {"in", "is", "has", "was", "had", "been", "with"}
 VOWELS = re.compile("[aeiou]")
 EVENT = re.compile(rf"([{HAN}]{{2,3}})(?:日期|时间)")
+TIMES_IN = {(unit,) for unit in ("min", "minute", "hr", "hour", "day", "sec", "second")}
 LASTING = ("小时", "时长", "时间", "时数")
 """Ends of names of how long something lasts."""
+INCLUDED = re.compile(r"[（(]\s*(?:含|包含|包括|both included|inclusive)[^()（）]*[)）]", re.I)
+RANGE = re.compile(r"\d\D{0,3}[到至]\s*\d|之间|between", re.I)
 GLOSS = re.compile(r"[（(]([^()（）]+)(?:[)）]|$)")
 DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
 
@@ -78,7 +94,20 @@ class Vocabulary:
     index: Index = field(default_factory=dict)
     parts: list[tuple[tuple[str, ...], Column]] = field(default_factory=list)
     """The words of each column's name."""
+    names: list[dict[Phrase, float]] = field(default_factory=list)
+    """What each column may be called, and how far-fetched that is."""
     values: list[tuple[Phrase, Column, Any]] = field(default_factory=list)
+
+    @cached_property
+    def long_words(self) -> dict[str, str]:
+        """The English words that a slip may have been meant for, and their stems."""
+        return _long_words(_written(self)) | _own_words()
+
+    @cached_property
+    def parts_of_values(self) -> list[tuple[Phrase, Column, Any]]:
+        """The values of several words, with these; ``AsstProf`` has two."""
+        split = [(phrase_of(CAMEL.sub(" ", str(v))), c, v) for _, c, v in self.values]
+        return [each for each in split if len(each[0]) > 1]
 
     def add(self, phrase: Phrase, word: Word) -> None:
         """Let a phrase mean something, unless it does already."""
@@ -93,8 +122,9 @@ class Vocabulary:
         known[:] = [w for w in known if w not in same] + [word]
 
 
-def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) -> Vocabulary:
-    """The words of a table.
+@lru_cache(maxsize=8)
+def vocabulary(frame: TableColumns, found: tuple[tuple[Column, Any], ...] = ()) -> Vocabulary:
+    """The words of a table; remembered, as each step of an answer reads its question again.
 
     Args:
         frame: The table.
@@ -103,7 +133,8 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
     words = Vocabulary(frame)
     for column in frame.columns:
         split = _split(column, frame)
-        for phrase, penalty in _names(column, split).items():
+        names = _names(column, split)
+        for phrase, penalty in names.items():
             for named in [column, *_also_called(phrase, penalty, frame)]:
                 words.add(phrase, Word("col", "", None, named, penalty))
             if column.flags and penalty < 1:
@@ -113,6 +144,7 @@ def vocabulary(frame: TableColumns, found: Iterable[tuple[Column, Any]] = ()) ->
                 for phrase in others:
                     words.add(phrase, Word("val", "", column.flags[1], column, 0.4))
         words.parts.append((split, column))
+        words.names.append(names)
         _add_values(words, column)
     for column, value in found:
         _add_value(words, column, value)
@@ -136,6 +168,10 @@ def _leave_open(words: Vocabulary) -> None:
             least = min(word.penalty for word in values)
             near = [word for word in values if word.penalty <= 0.5]
             known[:] = [replace(w, penalty=least) if w in near else w for w in known]
+    for phrase, known in words.index.items():
+        if phrase[0] == "all" and any(w.kind == "row" for w in words.index.get(phrase[1:], ())):
+            # "All airports" are all rows, even where one is called so.
+            known[:] = [replace(w, kind="weakval") if w.kind == "val" else w for w in known]
 
 
 def _add_values(words: Vocabulary, column: Column) -> None:
@@ -180,7 +216,7 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
     add(words, 0.0)
     add(("".join(words),), 0.1)
     add(phrase_of(CAMEL.sub(" ", str(column.name))), 0.0)
-    for start in (("is",), ("has",), ("是", "否")):
+    for start in (("is",), ("has",), ("是", "否"), ("有", "无")):
         if words[: len(start)] == start != words:
             words = words[len(start) :]
             add(words, 0.1)
@@ -193,7 +229,8 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
     parts = dict(_parts(words)) | dict(_parts(long))
     for part, penalty in parts.items():
         is_head = part == words[1:] and len("".join(part)) == 1  # 店 of 门店, but not 量 of 数量
-        if not (column.flags or (is_head and column.reads_as != "text")):
+        is_bare = {*words} - {*part} <= PARTICLES  # default of in_default
+        if not ((column.flags and not is_bare) or (is_head and column.reads_as != "text")):
             add(part, penalty)
     for name, penalty in _aliases({words, whole, long}, set(parts)):
         add(name, penalty)
@@ -214,15 +251,22 @@ def _lasting(column: Column, words: Phrase) -> Iterator[tuple[Phrase, float]]:
     if column.reads_as == "number" and "".join(words[-2:]) in LASTING:
         for end in LASTING:
             yield (*words[:-2], *phrase_of(end)), 0.5
+    whole = phrase_of(BRACKETS.sub(" ", str(column.name)))
+    if column.reads_as == "number" and len(words) < 3 and whole[-1:] in TIMES_IN:
+        bare = whole[:-1]
+        for name in (bare, tuple(f"{word}ing" for word in bare)):
+            yield (*name, "time"), 0.4
 
 
 def _aliases(own: set[Phrase], parts: set[Phrase]) -> Iterator[tuple[Phrase, float]]:
     """Other words for a name, or far-fetched ones for a part of it."""
-    for group in lexicon().aliases:
+    noname = lexicon().sets["noname"]
+    telling = {part for part in parts if not set(part) <= noname}
+    groups = {place for name in own | telling for place in lexicon().groups_of.get(name, ())}
+    for group in (lexicon().aliases[place] for place in sorted(groups)):
         places = [group.index(name) for name in own if name in group]
-        is_part = any(part in parts and not set(part) <= lexicon().sets["noname"] for part in group)
-        if places or is_part:
-            for name in group:
+        for name in group:
+            if name != ("total",):  # which asks for a sum in English
                 yield name, 0.4 + 0.05 * min(places) if places else 2.2
 
 
@@ -265,7 +309,12 @@ def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
     for group in lexicon().same:
         if phrase in group or (len(bare) > 1 and bare in group):
             for other in group:
-                strange = len(other) == 1 and len(other[0]) == 1 and other[0].isascii()
+                shortest = "".join(other)
+                strange = shortest.isascii() and (
+                    len(shortest) == 1
+                    or shortest == "us"
+                    or (len(shortest) == 2 and other in lexicon().senses)
+                )
                 if not strange:
                     words.add(other, Word("val", "", value, column, 0.5))
     words.values.append((phrase, column, value))
@@ -289,9 +338,14 @@ def _add_value_parts(words: Vocabulary, column: Column) -> None:
         holding = {value for value in by_text if is_han and text in value}
         if len(found | holding) > 1 or len(text) < (2 if is_han else 4) or text in names:
             continue
-        if lexicon().senses.get(part):
+        if lexicon().senses.get(part) or all(_is_common(word) for word in part):
             continue
         words.add(part, Word("val", "", by_text[found.pop()], column, 1.4))
+
+
+def _is_common(word: str) -> bool:
+    """Whether a word has a meaning of its own, as those of "of the" have."""
+    return (word,) in lexicon().senses or word in lexicon().sets["noname"]
 
 
 def _add_nouns(words: Vocabulary) -> None:
@@ -303,6 +357,9 @@ def _add_nouns(words: Vocabulary) -> None:
     for text in {*han, *(text[-2:] for text in han), *(t[-1] for t in han if len(t) == 2)}:
         if not any(text.endswith("".join(split)) for split, _ in words.parts):  # 票房 of 电影票房
             words.add(phrase_of(text), Word("row", "", text, None, 1.0))
+    whole = tuple(word for word in phrase_of(CAMEL.sub(" ", stem_)) if word in title)
+    if len(whole) == 2 and len(title) == 2:
+        words.add(whole, Word("row", "", " ".join(whole), None, 1.0))
     for word in title:
         known = {sense.kind for sense in lexicon().senses.get((word,), ())}
         same = [
@@ -314,7 +371,8 @@ def _add_nouns(words: Vocabulary) -> None:
             words.add((word,), Word("row", "", word, None, 0.0 if same else 1.0))
     _add_events(words)
     _add_entities(words)
-    columns = [_names(column, split) for split, column in words.parts]
+    _add_things(words)
+    called = [{name for name, penalty in names.items() if penalty < 2} for names in words.names]
     for hints, nouns in lexicon().nouns:
         is_title = any(
             set(noun) <= title or any(word.endswith(noun) for word in title if len(noun[0]) > 2)
@@ -322,7 +380,7 @@ def _add_nouns(words: Vocabulary) -> None:
             if "".join(noun) not in lexicon().sets["nonoun"]
         )
         hinted = sum(
-            any(min(names.get(hint, 9), names.get(("".join(hint),), 9)) < 2 for names in columns)
+            any(hint in names or ("".join(hint),) in names for names in called)
             for hint in set(hints)
         )
         if is_title or hinted > 1:
@@ -333,7 +391,7 @@ def _add_nouns(words: Vocabulary) -> None:
 
 def _add_noun(words: Vocabulary, noun: Phrase, penalty: float) -> None:
     """A noun for the rows; one for persons means what tells them apart, where each has several."""
-    if _counts(words, noun):
+    if _counts(words, noun) or any(_is_short_noun(phrase, noun) for phrase, *_ in words.values):
         return
     person = repeated_person(words.frame)
     if person is not None and "".join(noun) in lexicon().sets["person"] | {"person", "人"}:
@@ -342,12 +400,40 @@ def _add_noun(words: Vocabulary, noun: Phrase, penalty: float) -> None:
         words.add(noun, Word("row", "", "".join(noun), None, penalty))
 
 
+def _is_short_noun(phrase: Phrase, noun: Phrase) -> bool:
+    """Whether a value is a noun cut short: professors are some of the rows where one is "Prof"."""
+    return len(phrase[-1]) > 3 and noun[0] != phrase[-1] and noun[0].startswith(phrase[-1])
+
+
 def repeated_person(frame: TableColumns) -> Column | None:
-    """The column that tells persons apart, where each has several rows."""
-    persons = [c for c in frame.columns if PERSON_NAMES.search(str(c.name))]
+    """The column that tells persons apart, where each has several rows.
+
+    Names alone do not where two persons may share one; ``is_name`` tells those.
+    """
+    known = [c for c in frame.columns if PERSON_IDS.search(str(c.name))]
+    persons = known or [c for c in frame.columns if PERSON_NAMES.fullmatch(str(c.name))]
     if any(min(c.counts.values(), default=1) < 2 for c in persons):
         return None
     return next(iter(persons), None)
+
+
+def has_person_key(frame: TableColumns) -> bool:
+    """Whether each row is a person, who has a number."""
+    return any(c.is_key and PERSON_IDS.search(str(c.name)) for c in frame.columns)
+
+
+def is_name(column: Column) -> bool:
+    """Whether a column holds names of persons, which several may share."""
+    return bool(PERSON_NAMES.fullmatch(str(column.name)))
+
+
+def _add_things(words: Vocabulary) -> None:
+    """Rows may be called by a column that hardly repeats: 505 names of items on 515 rows."""
+    for split, column in words.parts:
+        is_thing = len(split) == 1 and column.reads_as == "text" and not is_name(column)
+        often = max(column.counts.values(), default=0)
+        if is_thing and column.rows > 50 and 1 < often < 4:
+            words.add(split, Word("row", "", split[0], None, 0.5))
 
 
 def _add_entities(words: Vocabulary) -> None:
@@ -384,16 +470,16 @@ def _add_persons(words: Vocabulary) -> None:
 def _add_events(words: Vocabulary) -> None:
     """Rows may be called by their date: arrivals, days."""
     for split, column in words.parts:
-        event = [word for word in split if word not in ("date", "time", "at", "day")]
+        event = [word for word in split if word not in ("date", "time", "at", "day", "on")]
         if column.reads_as == "date" and len(event) == 1 < len(split) and not column.missing:
             # "Deaths" may be all rows, or those of which a column says "death".
             is_value = any(w.kind == "val" for w in words.index.get(tuple(event), ()))
             words.add(tuple(event), Word("row", "", event[0], None, 0.0 if is_value else 1.6))
         name = EVENT.fullmatch(str(column.name))
         said = name[1] if name else "".join(event)
-        if column.reads_as == "date" and not column.missing and (name or len(event) == 1):
+        if column.reads_as == "date" and (name or len(event) == 1):
             for phrase in [*([phrase_of(said)] if name else []), *lexicon().events.get(said, ())]:
-                words.add(phrase, Word("verb", "", None, None, 2.1))
+                words.add(phrase, Word("verb", "", None, column, 0.9))
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         is_monthly = all(text[7:] in ("", "-01") for text in dates[0].examples)
@@ -441,6 +527,8 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
         place = end
     before = [None, *spans]
     spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=False)]
+    if not text.isupper():
+        spans = [_in_capitals(span, text) for span in spans]
     stems = {unit.stem for unit in units}
     names = {column: set(split) for split, column in words.parts}
     return [_with_its_whole_name(span, stems, names) for span in spans]
@@ -469,6 +557,19 @@ def _beside_its_column(before: PhraseSpan | None, span: PhraseSpan, text: str) -
         and word.column in columns
         and text[word.start :].startswith(str(word.value))
     ]
+    return replace(span, meanings=tuple(own)) if own else span
+
+
+def _in_capitals(span: PhraseSpan, text: str) -> PhraseSpan:
+    """A value in capitals is meant where it is written so: HI is Hawaii, an A is a grade."""
+
+    def is_written(word: Word) -> bool:
+        value = str(word.value)
+        is_value = word.kind in ("val", "weakval") and value.isupper() and value.isascii()
+        is_pronoun = value == "I" or (value == "A" and not word.start)
+        return is_value and not is_pronoun and text[word.start :].startswith(value)
+
+    own = [replace(w, kind="val", penalty=0.0) for w in span.meanings if is_written(w)]
     return replace(span, meanings=tuple(own)) if own else span
 
 
@@ -539,14 +640,20 @@ def _runs_together(name: str, texts: Sequence[str]) -> bool:
         return same and cut and VOWELS.sub("", name) == VOWELS.sub("", first)
     ends = range(2, len(name) - 1)
     return any(
-        _is_cut_from(name[:end], first)
+        _is_cut_short(name[:end], first)
         and (
-            _is_cut_from(name[end:], others[0])
+            _is_cut_short(name[end:], others[0])
             if len(others) == 1
             else _runs_together(name[end:], others)
         )
         for end in ends
     )
+
+
+def _is_cut_short(short: str, word: str) -> bool:
+    """Whether a word is cut short: its beginning, or its first letter and consonants."""
+    is_bare = not VOWELS.search(short[1:]) and _is_cut_from(short, word)
+    return word.startswith(short) or is_bare
 
 
 def _is_cut_from(short: str, word: str) -> bool:
@@ -557,9 +664,8 @@ def _is_cut_from(short: str, word: str) -> bool:
 
 def _longer_values(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
     """Values of several words that are cut short: ``AsstProf`` for "assistant professor"."""
-    for _, column, value in words.values:
-        parts = phrase_of(CAMEL.sub(" ", str(value)))
-        if len(parts) == len(units) > 1 and all(map(_is_short_for, parts, units)):
+    for parts, column, value in words.parts_of_values:
+        if len(parts) == len(units) and all(map(_is_short_for, parts, units)):
             starts = all(u.stem.startswith(p) for p, u in zip(parts, units, strict=True))
             yield Word("val", "", value, column, 0.7 if starts else 0.9)
 
@@ -574,7 +680,9 @@ def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
     """A verb made of a column's name, or an adjective made of a value."""
     stems = set(verb_stems(text))
     for parts, column in words.parts:
-        doers = {s for s in stems | {text} if len(s) > 4 for p in parts if p == f"{s}or"}
+        family = word_family(text) if stem(text) not in parts else ""
+        doers = {part for part in parts if len(family) > 3 and word_family(part) == family}
+        doers |= {part for s in stems | {stem(text)} for part in parts if _does(part, s)}
         if doers or stems & {*parts, *(lexicon().short.get(part, part) for part in parts)}:
             yield Word("col", "", None, column, 2.4)
             if column.flags:
@@ -587,6 +695,11 @@ def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
             yield Word(
                 "val", "", value, column, 1.2
             )  # carni for carnivores, not north for northern
+
+
+def _does(doer: str, verb: str) -> bool:
+    """Whether an owner is one who owns."""
+    return len(verb) > 2 and doer in (f"{verb}er", f"{verb}{verb[-1]}er", f"{verb}or")
 
 
 def unknown_words(spans: Sequence[PhraseSpan]) -> list[str]:
@@ -630,12 +743,6 @@ def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str,
 
     A letter too many, one too few or two that changed places; another letter may be another word.
     """
-    known = {
-        unit.text: unit.stem
-        for written in _written(words)
-        for unit in units_of(written)
-        if len(unit.text) > 4 and unit.text.isascii()
-    }
     slips = []
     for span in read_spans(text, words):
         word = span.text
@@ -643,8 +750,9 @@ def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str,
             continue
         near = {
             stem_: right
-            for right, stem_ in known.items()
-            if _is_slip(word, right) or (stem_ == right and _is_slip(stem(word), stem_))
+            for right, stem_ in words.long_words.items()
+            if _is_slip(word, right)
+            or (len(word) > 5 and stem_ == right and _is_slip(stem(word), stem_))
         }
         if len(near) == 1:
             slips.append((word, next(iter(near.values()))))
@@ -659,10 +767,16 @@ def without_asides(text: str, words: Vocabulary) -> str:
     Unknown words that a value in brackets behind them explains are left out, as in "Newark (EWR)",
     and 加班总时长 is the 总加班时长.
     """
+    if RANGE.search(text):
+        text = INCLUDED.sub(" ", text)  # as the ends of a range are
     for found in GLOSS.finditer(text):
         inner = read_spans(found[1], words)
-        if len(inner) != 1 or not any(word.kind == "val" for word in inner[0].meanings):
+        if len(inner) != 1 or not any(w.kind in ("val", "col") for w in inner[0].meanings):
             continue
+        before = read_spans(text[: found.start()], words)
+        columns = {word.column for word in inner[0].meanings if word.kind == "col"}
+        if before and columns & {word.column for word in before[-1].meanings}:
+            return without_asides(f"{text[: found.start()]} {text[found.end() :]}", words)
         plain = text[: found.start()].rstrip()
         while (spans := read_spans(plain, words)) and not spans[-1].meanings:
             plain = plain[: -len(spans[-1].text)].rstrip()
@@ -675,10 +789,20 @@ def without_asides(text: str, words: Vocabulary) -> str:
     return text
 
 
+def _long_words(texts: Iterable[str]) -> dict[str, str]:
+    """The English words of five letters or more, and their stems."""
+    units = [unit for text in texts for unit in units_of(text)]
+    return {u.text: u.stem for u in units if len(u.text) > 4 and u.text.isascii()}
+
+
+@cache
+def _own_words() -> dict[str, str]:
+    return _long_words(" ".join(phrase) for phrase in lexicon().senses)
+
+
 def _written(words: Vocabulary) -> Iterator[str]:
-    for phrase in [*lexicon().senses, *words.index]:
-        yield " ".join(phrase)
     for phrase in words.index:
+        yield " ".join(phrase)
         yield f"{phrase[-1].removesuffix('i')}{'ies' if phrase[-1].endswith('i') else 's'}"
     for column in words.frame.columns:
         yield CAMEL.sub(" ", str(column.name))
@@ -687,6 +811,8 @@ def _written(words: Vocabulary) -> Iterator[str]:
 def _is_slip(word: str, right: str) -> bool:
     if abs(len(word) - len(right)) > 1 or word == right:
         return False
+    if len(word) < 6 and len(word) != len(right):
+        return False  # "banks" are no "blanks"
     longer, shorter = (word, right) if len(word) > len(right) else (right, word)
     if len(longer) > len(shorter):
         return any(longer[:i] + longer[i + 1 :] == shorter for i in range(len(longer)))
