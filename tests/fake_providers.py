@@ -72,6 +72,8 @@ class OpenAIResponses:
     """The stream comes in pieces of so many bytes; 0: an event at a time."""
     may_summarise: bool = True
     """Whether the organisation is verified, without which there are no summaries."""
+    may_stream: bool = True
+    """Likewise; some models are streamed to nobody else."""
     ending: Json = field(default_factory=dict)
     """Fields of the last reply's response, such as an ``incomplete`` status."""
     taken: list[Json] = field(default_factory=list)
@@ -88,10 +90,19 @@ class OpenAIResponses:
         assert not is_chat, "a chat request without tools is not played here"
         self.taken.append(request.body)
         events = self._events(request.body, self.script[len(self.taken) - 1])
+        if not request.body.get("stream"):
+            return json_body(events[-1]["response"])(request)
         answer = raw_sse([f"event: {e['type']}\ndata: {json.dumps(e)}" for e in events], done=False)
         return (in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer)(request)
 
     def _refusal(self, body: Json) -> Json:
+        if body.get("stream") and not self.may_stream:
+            return {
+                "message": "Your organization must be verified to stream this model. Please go to: "
+                "https://platform.openai.com/settings/organization/general.",
+                "param": "stream",
+                "code": "unsupported_value",
+            }
         if "summary" in body.get("reasoning", {}) and not self.may_summarise:
             return {
                 "message": "Your organization must be verified to generate reasoning summaries.",

@@ -257,7 +257,7 @@ def test_each_row_says_where_it_was_looked_up() -> None:
     for provider in PROVIDERS:
         assert provider.source.startswith("https://")
         assert bool(provider.model) == bool(provider.model_source), provider.name
-        assert re.fullmatch(r"(20\d\d-\d\d-\d\d)?", provider.checked)
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", provider.checked), provider.name
         assert not provider.key_variable or provider.model, "a key alone has to be enough"
 
 
@@ -306,7 +306,7 @@ def test_a_key_tells_its_provider_by_its_beginning() -> None:
 
 
 def test_the_usual_model_is_the_providers() -> None:
-    assert usual_model(OPENAI.base_url) == "gpt-5.6"
+    assert usual_model(OPENAI.base_url) == "gpt-6.2-sol"
     assert usual_model("https://mine.openai.azure.com/openai/v1") == ""
     assert usual_model(OLLAMA.base_url) == ""
     assert usual_model("https://unknown.example/v1") == ""

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from fake_service import FakeService
+from fake_service import Answer, FakeService, error, html
 
 from cellwright.errors import SetupError
 from cellwright.session.services import DEMO_MODEL, open_service
@@ -48,9 +48,26 @@ def test_a_set_endpoint_is_used_with_the_model_that_was_asked_for() -> None:
     service.close()
 
 
-def test_an_endpoint_without_a_model_asks_for_one() -> None:
-    with pytest.raises(SetupError, match=r"'http://127\.0\.0\.1:9/v1'.*-m MODEL"):
+def test_an_endpoint_without_a_model_that_does_not_answer_is_named() -> None:
+    with pytest.raises(SetupError, match=r"'http://127\.0\.0\.1:9/v1'.*Nothing answers.*start"):
         open_service(settings(base_url="http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (error(401, "Incorrect API key provided: no-key", code="invalid_api_key"),
+         "does not accept the key: Incorrect API key provided.*Check CELLWRIGHT_API_KEY"),
+        (error(403, "Your team doesn't have any credits or licenses yet."),
+         "has no credit left.*Look at the billing page"),
+        (html("<html><title>Sign in</title></html>"), "does not list models.*/v1"),
+    ],
+)  # fmt: skip
+def test_why_a_service_without_a_named_model_lists_none_is_said(answer: Answer, said: str) -> None:
+    with FakeService([], models=answer) as fake, pytest.raises(SetupError, match=said) as raised:
+        open_service(settings(base_url=fake.base_url, api_key="no-key"))
+    assert "No model is named" in raised.value.message
+    assert "no-key" not in str(raised.value)
 
 
 def test_a_service_without_a_named_model_answers_with_its_only_one_or_lists_several() -> None:

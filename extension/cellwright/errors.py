@@ -20,7 +20,7 @@ CellwrightError
     ├── LMRateLimitError       429; carries retry_after_seconds
     ├── LMQuotaError           429 or 402 that no retry mends
     ├── LMAccessError          401, 403
-    ├── LMNotFoundError        404: no such model or path
+    ├── LMNotFoundError        404 and relatives: no such model or path
     ├── LMRequestError         400 and relatives: the request is not accepted
     │   ├── LMContextError         the conversation is too long for the model
     │   └── LMToolsUnsupportedError
@@ -219,6 +219,8 @@ class LMServerError(LMError):
     """The service failed on its own side."""
 
     retryable = True
+    retry_after_seconds: float | None = None
+    """How long it asks to wait, when it says."""
     is_loading = False
     """It is there, and loads its model: that takes minutes and is no failure."""
 

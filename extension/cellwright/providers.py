@@ -76,7 +76,6 @@ class Provider:
     tools_hint: tuple[str, str] = ("", "")
     """A word of its refusal of tools, and what to do then."""
     checked: str = CHECKED
-    """Empty: taken over from what we knew, not looked up."""
 
 
 # From this GPT on, chat completions take function tools only without thinking; the others never
@@ -96,12 +95,13 @@ OPENAI = Provider(
     key_variable="OPENAI_API_KEY",
     is_usual=True,
     key_starts=("sk-proj-", "sk-svcacct-"),
-    model="gpt-5.6",
-    model_source="https://developers.openai.com/api/docs/guides/amazon-bedrock",
+    model="gpt-6.2-sol",
+    model_source="https://developers.openai.com/api/docs/models",
     api="by model",
     responses_models=RESPONSES_MODELS,
     length_parameter="max_completion_tokens",
     note="gpt-5.4 and later are asked through Responses, with encrypted thinking carried.",
+    checked="2026-11-28",
 )
 OLLAMA = Provider(
     "Ollama",
@@ -130,6 +130,7 @@ PROVIDERS: tuple[Provider, ...] = (
         models_path="/models?limit=1000",
         note="Asked through Messages: thinking is shown and goes back signed, prompts are cached. "
         "`CELLWRIGHT_API=chat` leads to its compatibility layer, which loses both.",
+        checked="2026-11-28",
     ),
     Provider(
         "Google Gemini",
@@ -139,12 +140,13 @@ PROVIDERS: tuple[Provider, ...] = (
         key_variable="GEMINI_API_KEY",
         key_starts=("AIza",),
         model="gemini-3.8-flash",
-        model_source="https://ai.google.dev/gemini-api/docs/openai",
+        model_source="https://ai.google.dev/gemini-api/docs/deprecations",
         api="gemini",
         own_root=("/openai", ""),
         models_path="/models?pageSize=1000",
         note="Asked through `generateContent`: thinking is shown, and its signatures go back. "
         "`CELLWRIGHT_API=chat` leads to its compatibility layer, which shows no thinking.",
+        checked="2026-11-28",
     ),
     Provider(
         "OpenRouter",
@@ -188,7 +190,7 @@ PROVIDERS: tuple[Provider, ...] = (
         hosts=("mistral.ai",),
         key_variable="MISTRAL_API_KEY",
         model="mistral-medium-latest",
-        model_source="https://vercel.com/ai-gateway/models/mistral-medium-3.5",
+        model_source="https://docs.mistral.ai/models/model-cards/mistral-medium-3-5-26-04",
         # docs.mistral.ai/resources/cookbooks/mistral-reasoning
         note="Thinking comes in the content, as a list of parts, and goes back so.",
         checked="2026-11-28",
@@ -196,12 +198,14 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "DeepSeek",
         "https://api.deepseek.com/v1",
-        "https://api-docs.deepseek.com/news/v4-flash",
+        "https://api-docs.deepseek.com/guides/thinking_mode",
         hosts=("deepseek.com",),
         key_variable="DEEPSEEK_API_KEY",
-        model="deepseek-v4-pro",
-        model_source="https://api-docs.deepseek.com/news/v4-flash",
-        note="`reasoning_content` of turns with calls is sent back.",
+        model="deepseek-flash",
+        model_source="https://api-docs.deepseek.com/quick_start/pricing",
+        note="`reasoning_content` of turns with calls is sent back. "
+        "`deepseek-flash` sees pictures, `deepseek-v4-pro` does not.",
+        checked="2026-11-28",
     ),
     Provider(
         "xAI",
@@ -230,7 +234,7 @@ PROVIDERS: tuple[Provider, ...] = (
         hosts=("z.ai", "bigmodel.cn"),
         key_variable="ZAI_API_KEY",
         model="glm-5.2",
-        model_source="https://docs.openclaw.ai/providers/zai",
+        model_source="https://docs.z.ai/guides/overview/pricing",
         checked="2026-11-28",
     ),
     Provider(
@@ -243,6 +247,7 @@ PROVIDERS: tuple[Provider, ...] = (
         model_source="https://www.alibabacloud.com/help/en/model-studio/"
         "compatibility-of-openai-with-dashscope",
         note="Singapore's address; a key of another region needs CELLWRIGHT_BASE_URL.",
+        checked="2026-11-28",
     ),
     Provider(
         "Together AI",
@@ -250,8 +255,9 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://docs.together.ai/docs/inference/openai-compatibility",
         hosts=("together.xyz", "together.ai"),
         key_variable="TOGETHER_API_KEY",
-        model="openai/gpt-oss-20b",
-        model_source="https://docs.together.ai/docs/inference/openai-compatibility",
+        model="deepseek-ai/DeepSeek-V4.1-Flash",
+        model_source="https://docs.together.ai/docs/deprecations",
+        checked="2026-11-28",
     ),
     Provider(
         "Fireworks AI",
@@ -261,7 +267,7 @@ PROVIDERS: tuple[Provider, ...] = (
         key_variable="FIREWORKS_API_KEY",
         key_starts=("fw_",),
         model="accounts/fireworks/models/gpt-oss-120b",
-        model_source="https://docs.workato.com/en/ai-gateway/fireworks",
+        model_source="https://fireworks.ai/models/fireworks/gpt-oss-120b",
         checked="2026-11-28",
     ),
     Provider(
@@ -312,10 +318,13 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "NVIDIA",
         "https://integrate.api.nvidia.com/v1",
-        "https://docs.api.nvidia.com",
+        "https://build.nvidia.com/nvidia/nemotron-3-super-120b-a12b",
         hosts=("nvidia.com",),
+        key_variable="NVIDIA_API_KEY",
         key_starts=("nvapi-",),
-        checked="",
+        model="nvidia/nemotron-3-super-120b-a12b",
+        model_source="https://build.nvidia.com/nvidia/nemotron-3-super-120b-a12b",
+        checked="2026-11-28",
     ),
     Provider(
         "Hugging Face",
@@ -335,7 +344,9 @@ PROVIDERS: tuple[Provider, ...] = (
             "enable-auto-tool-choice",
             "Start vLLM with --enable-auto-tool-choice and --tool-call-parser.",
         ),
-        checked="",
+        note="Calls tools where it was started with `--enable-auto-tool-choice` and "
+        "`--tool-call-parser` (features/tool_calling of its documentation).",
+        checked="2026-11-28",
     ),
     Provider(
         "SGLang",
@@ -367,7 +378,7 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 UNKNOWN = Provider("", "", "")
 """Stands for all others."""
-TOOL_MODELS = ("gpt-5.6", "qwen3", "llama3.3", "mistral-small3.2", "gpt-oss")
+TOOL_MODELS = ("gpt-6.2-sol", "qwen3", "llama3.3", "mistral-small3.2", "gpt-oss")
 """Known to call tools; named where a model does not."""
 
 

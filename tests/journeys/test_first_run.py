@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser.conftest import NOTHING_SET
 from browser.test_panel_looks import OUTSIDE, SPILLED
+from conftest import find_free_port
 from fake_service import FakeService, Request, Wire, error, json_body, text, tool_call
-from lab import SCREENSHOTS, LabPage
+from lab import SCREENSHOTS, VIEWPORT, LabPage, running_lab
 from panel_page import PANEL, PanelPage
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 from seen_page import themes, use_theme, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -34,11 +36,12 @@ class Shop:
 
     def __init__(self) -> None:
         self.asked: list[Request] = []
+        self.names: tuple[str, ...] = MODELS
 
     def models(self, request: Request) -> Wire:
         if request.headers.get("authorization") != f"Bearer {KEY}":
             return error(401, "Incorrect API key provided.", code="invalid_api_key")(request)
-        return json_body({"object": "list", "data": [{"id": name} for name in MODELS]})(request)
+        return json_body({"object": "list", "data": [{"id": name} for name in self.names]})(request)
 
     def __call__(self, request: Request) -> Wire:
         self.asked.append(request)
@@ -219,3 +222,33 @@ def test_a_server_that_does_not_answer_is_named_with_what_to_do(
     panel.answer("What is x?")
     expect(panel.root.get_by_text("Another one can be chosen in Model settings.")).to_be_visible()
     look(panel, "demo-answer")
+
+
+def test_a_server_that_was_started_for_a_service_without_a_model(
+    browser: Browser, shop: tuple[Shop, FakeService], tmp_path: Path
+) -> None:
+    """Whoever started it named the address alone: it wants a key, then its only model answers."""
+    provider, service = shop
+    provider.names = ("small-1",)
+    named = {**NOTHING_SET, "CELLWRIGHT_BASE_URL": service.base_url}
+    with (
+        running_lab(tmp_path, find_free_port(), named) as server,
+        browser.new_context(viewport=VIEWPORT) as context,
+    ):
+        panel = PanelPage(LabPage(context.new_page(), server))
+        panel.open(server.write_notebook("named.ipynb", ["x = 1"]))
+        expect(panel.root.get_by_text("No model is chosen yet.")).to_be_visible()
+        expect(panel.root.get_by_text("wants a key")).to_be_visible()
+        look(panel, "no-model")
+        panel.button("Use your own model").click()
+        form = panel.root.get_by_role("form", name="Model settings")
+        form.get_by_label("Key").fill(KEY)
+        panel.button("Show models").click()
+        model = form.get_by_label("Model", exact=True)
+        expect(model).to_have_value("small-1")
+        panel.button("Save").click()
+        expect(form.get_by_text("Saved.")).to_be_visible()
+        panel.button("Ask something").click()
+        panel.answer("Who are you?")
+        expect(panel.last).to_contain_text("Hello from the shop.")
+        look(panel, "only-model")

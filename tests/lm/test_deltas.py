@@ -26,7 +26,8 @@ def test_a_reply_is_what_its_chunks_say() -> None:
 @pytest.mark.parametrize(
     ("word", "reason"),
     [("end_turn", "stop"), ("MAX_TOKENS", "length"), ("function_call", "tool_calls"),
-     ("SAFETY", "content_filter"), ("stop", "stop"), ("something new", "something new")],
+     ("SAFETY", "content_filter"), ("stop", "stop"), ("something new", "something new"),
+     ("sensitive", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")],
 )  # fmt: skip
 def test_reasons_to_finish_have_one_name_each(word: str, reason: str) -> None:
     assembler = ReplyAssembler()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from asking import RUN_CELL, Asked, ask, prompt_of, reply_of, serving, with_results
 from fake_providers import OpenAIResponses, calls, says, thinks
-from fake_service import FakeService, Pause, Request, error, json_body, raw_sse, text
+from fake_service import FakeService, Pause, Request, after, error, json_body, raw_sse, text
 from openai.types.responses import ResponseStreamEvent
 from openai_description import problems
 from provider_proofs import simulated
@@ -237,6 +237,34 @@ def test_what_is_refused_is_left_out_once_and_said() -> None:
     assert reply_of(first).dropped_parameters == ("temperature",)
     assert second.all(Notice) == []
     assert len(provider.refusals) == 2
+
+
+MUST_BE_VERIFIED = "Your organization must be verified to stream this model."
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_who_may_not_stream_is_answered_in_one_piece(api: str) -> None:
+    """OpenAI streams some models to nobody but verified organisations."""
+    provider = OpenAIResponses([HARD, ENOUGH], may_stream=False)
+    refusal = error(400, MUST_BE_VERIFIED, param="stream")
+    script = provider if api == "responses" else [refusal, text("It is 1."), text("It is 1.")]
+    with serving(script, api=api) as (service, lm):
+        first = ask(lm, prompt_of("go", tools=(RUN_CELL,)))
+        second = ask(lm, prompt_of("go"))
+    assert [bool(request.body.get("stream")) for request in service.requests] == [1, 0, 0]
+    assert "stream_options" not in service.requests[1].body
+    assert [notice.code for notice in first.all(Notice)] == ["stream_refused"]
+    assert second.all(Notice) == []
+    assert reply_of(second).message.text == "It is 1."
+    if api == "responses":
+        assert [call.name for call in reply_of(first).message.tool_calls] == ["run_cell"]
+        assert reply_of(first).message.provider_items is not None
+
+
+def test_one_piece_may_take_as_long_as_a_reply() -> None:
+    refusal = error(400, MUST_BE_VERIFIED, param="stream")
+    with serving([refusal, after(text("Yes."), 0.5)], idle_timeout_seconds=0.2) as (_, lm):
+        assert reply_of(ask(lm)).message.text == "Yes."
 
 
 def test_a_refusal_of_chat_completions_leads_to_responses_once_and_is_said() -> None:

@@ -77,6 +77,9 @@ def test_a_busy_service_that_does_not_say_how_long_is_waited_for() -> None:
         ({"retry-after": "soon"}, "", None),
         ({"retry-after": "soon"}, "Please try again in 1.5s.", 1.5),
         ({}, "Try again in 20ms", 0.1),
+        ({}, "Please try again in 9m57.024s. Need more tokens?", 597.024),
+        ({}, "Please try again in 7m12s", 432.0),
+        ({}, "Please retry after 26 seconds.", 26.0),
         ({}, "Try again later.", None),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -63,9 +64,49 @@ async def test_a_service_is_chosen_and_shown(client: Client) -> None:
     assert (state["has_key"], state["key_source"]) == (False, "")
 
 
-async def test_a_service_without_a_model_says_what_is_missing(client: Client) -> None:
-    state = (await client.call("PUT", "service", {"base_url": "http://127.0.0.1:9"})).json
-    assert "No model is named" in state["warnings"][0]
+FOR_A_SHELL = re.compile(r"CELLWRIGHT_|_API_KEY|%agent|-m MODEL")
+
+
+class TestNoModelIsNamed:
+    """What the panel shows of a service for which nobody named a model."""
+
+    async def state(self, client: Client, models: Any, **change: Any) -> Any:
+        with FakeService([], models=models) as service:
+            wanted = {"base_url": service.base_url, **change}
+            state = (await client.call("PUT", "service", wanted)).json
+        assert not FOR_A_SHELL.search(str(state["warnings"]))
+        return state
+
+    async def test_its_only_one_is_chosen(self, client: Client) -> None:
+        state = await self.state(client, ["only"])
+        assert (state["model"], state["warnings"]) == ("only", [])
+        assert "only model" in state["notice"]
+
+    async def test_of_several_one_has_to_be_chosen(self, client: Client) -> None:
+        state = await self.state(client, ["a", "b"])
+        assert state["model"] == ""
+        assert "it has a, b. Choose one in Model settings." in state["warnings"][0]
+
+    async def test_a_key_that_is_refused_is_told_with_who_refused_it(self, client: Client) -> None:
+        state = await self.state(client, answers_with_key("another", "a"), api_key=KEY)
+        assert state["model"] == ""
+        assert re.search(r"127\.0\.0\.1:\d+ does not accept the key", state["warnings"][0])
+        assert state["warnings"][0].endswith("Give it another key in Model settings.")
+        assert KEY not in str(state)
+
+    async def test_one_that_does_not_answer_is_told(self, client: Client) -> None:
+        state = (await client.call("PUT", "service", {"base_url": "http://127.0.0.1:9"})).json
+        assert "Nothing answers at 127.0.0.1:9" in state["warnings"][0]
+        assert state["warnings"][0].endswith("choose another address in Model settings.")
+
+    @pytest.mark.parametrize("jp_server_config", [STRICT])
+    async def test_an_only_one_that_is_not_allowed_is_not_chosen(
+        self, client: Client, shared: Application
+    ) -> None:
+        shared.configuration.endpoints = []
+        state = await self.state(client, ["gpt-9"])
+        assert state["model"] == ""
+        assert "'gpt-9' is not allowed" in state["warnings"][0]
 
 
 async def test_an_environment_that_cannot_be_used_is_shown(

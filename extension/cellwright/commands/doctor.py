@@ -79,8 +79,9 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]
     try:
         service = open_service(settings)
     except SetupError as error:
+        code = type(error.__cause__).__name__ if isinstance(error.__cause__, LMError) else ""
         return (
-            DoctorCheck("service", "failed", error.message, error.hint),
+            DoctorCheck("service", "failed", error.message, error.hint, code),
             *_machine(settings),
         )
     try:

@@ -128,6 +128,8 @@ def _facts(record: RunRecord) -> list[str]:
 def _execution_lines(number: int, execution: RecordedExecution) -> list[str]:
     ended = execution.execution
     status = f"{ended.status}, {ended.duration_seconds:.1f} s" if ended else "did not end"
+    if ended is not None and ended.note:
+        status += f", {one_line(ended.note)}"
     head = f"[{number}] cell {execution.cell_id} of the {execution.origin}: {status}"
     return [head, *code_lines(execution.source), *output_lines(execution.outputs)]
 

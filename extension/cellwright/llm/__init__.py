@@ -36,6 +36,8 @@ class Capabilities:
     """Fields of messages that this model rejected once, such as its own ``reasoning_content``."""
     required_fields: frozenset[str] = frozenset()
     """Fields it rejects messages with calls without, even where the provider never sent them."""
+    streams: bool = True
+    """Its replies come in pieces; OpenAI streams some models to verified organisations alone."""
     alternates: bool = False
     """Its template wants words of the person and of the model strictly in turn."""
     shapes: frozenset[MessageShape] = frozenset()

@@ -295,6 +295,9 @@ REFUSAL_WORDS = re.compile(
     r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|not permitted"
     r"|extra (?:inputs|fields|parameters)|not allowed|deprecated|invalid|incompatible"
 )
+STREAM_WORDS = re.compile(r"must be verified to stream|not support stream(?:ing)?\b(?!_)")
+"""OpenAI's to an organisation that is not verified: "Your organization must be verified to stream
+this model", read 2026-11-28 as its users quote it."""
 RESPONSES_WORDS = re.compile(r"\bv1/responses\b|\bresponses api\b")
 ITEM_WORDS = re.compile(
     r"invalid_encrypted_content|encrypted content .*(?:verified|match|parsed)"
@@ -420,6 +423,10 @@ class Learned:
             self._keep(model, replace(known, api="responses"))
             text = f"{model!r} is asked through OpenAI's Responses API from now on: {error.detail}"
             return Notice("info", text, code="api_switched")
+        if known.streams and STREAM_WORDS.search(words):
+            self._keep(model, replace(known, streams=False))
+            text = f"{model!r} answers in one piece from now on: {error.detail}"
+            return Notice("info", text, code="stream_refused")
         notice = self._about_shape(model, known, words)
         if notice := notice or self._about_fields(model, known, words, fields):
             return notice

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from cellwright.errors import LMServerError, LMStreamError
 from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item, thinking_in
 from cellwright.record.messages import AssistantMessage, ToolCall, Usage
 from cellwright.text.cleaning import without_lone_surrogates
@@ -240,10 +241,33 @@ FINISH_WORDS = {
     "model_length": "length",
     "model_context_window_exceeded": "length",
     "safety": "content_filter",
+    "sensitive": "content_filter",
 }
 """What some services call the four usual reasons; Mistral and Anthropic have words of their own for
-a window that is full. Sources, read 2026-11-23: docs.mistral.ai/api (FinishReason),
-platform.claude.com/docs/en/api/handling-stop-reasons."""
+a window that is full, Zhipu one for its filter. Sources, read 2026-11-23: docs.mistral.ai/api
+(FinishReason), platform.claude.com/docs/en/api/handling-stop-reasons."""
+BROKEN_OFF = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+"""Ends that are none, of Mistral and OpenRouter, vLLM and SGLang, Zhipu, DeepSeek: the service
+failed within the reply. Sources, read 2026-11-28: their descriptions of ``finish_reason``."""
+UNREADABLE_CALL = "function_call_filter"
+"""Google's compatibility layer, of a call that its model wrote and nobody can read. Behind it, as
+behind ``content_filter``, stands a colon and Google's own word."""
+
+
+def _finish_reason(told: str) -> str:
+    """The usual word for why a reply ends.
+
+    Raises:
+        LMError: It does not end, but broke off, and is worth asking for once more.
+    """
+    word = told.lower()
+    kind = word.partition(":")[0]
+    if kind in BROKEN_OFF:
+        raise LMServerError(f"The service broke the reply off ({told}).", hint="Ask again.")
+    if kind == UNREADABLE_CALL:
+        text = f"The model wrote a call that cannot be read ({told})."
+        raise LMStreamError(text, hint="Ask again, in other words or with less at a time.")
+    return kind if kind == "content_filter" else FINISH_WORDS.get(word, told)
 
 
 class ReplyAssembler:
@@ -290,7 +314,11 @@ class ReplyAssembler:
         return sum(map(len, pieces)) + self._calls.characters
 
     def add(self, chunk: Mapping[str, Any]) -> SplitDelta:
-        """Take one chunk and give what is new for the person; no field of it has to be there."""
+        """Take one chunk and give what is new for the person; no field of it has to be there.
+
+        Raises:
+            LMError: The service says that the reply broke off.
+        """
         self.model = str(chunk.get("model") or self.model)
         self.response_id = str(chunk.get("id") or self.response_id)
         self.usage = _usage_of(chunk) or self.usage
@@ -301,7 +329,7 @@ class ReplyAssembler:
         choice = choices[0]
         said = self._add_delta(choice.get("delta") or choice.get("message"))
         if reason := choice.get("finish_reason"):
-            self.finish_reason = FINISH_WORDS.get(str(reason).lower(), str(reason))
+            self.finish_reason = _finish_reason(str(reason))
         return said
 
     def end(self) -> SplitDelta:

@@ -32,6 +32,7 @@ from cellwright.errors import (
 from cellwright.llm import MessageShape
 from cellwright.llm.retries import retry_after_seconds
 from cellwright.providers import (
+    OPENAI,
     PROVIDERS,
     TOOL_MODELS,
     UNKNOWN,
@@ -83,11 +84,31 @@ def read_complaint(body: Any) -> Complaint:
             return Complaint(_shown(inner), *_tags(body))
         if isinstance(inner, list):
             return _from_validation(inner)
-    message = str(body.get("message") or json.dumps(body, ensure_ascii=False))
+    return _from_object(body)
+
+
+def _from_object(body: Mapping[str, Any]) -> Complaint:
+    """The complaint in an object with a message."""
+    message = body.get("message")
+    if isinstance(message, Mapping):
+        return read_complaint(message)  # Mistral's, around FastAPI's
+    message = str(message or json.dumps(body, ensure_ascii=False))
+    if raw := _upstream(body.get("metadata")):
+        message = f"{message}: {raw}"
     if isinstance(body.get("n_ctx"), int) and not WINDOW_SIZE.search(message.lower()):
         # llama.cpp says the size beside the message: ggml-org/llama.cpp pull 15780.
         message = f"{message} (context size: {body['n_ctx']})"
     return _with_details(Complaint(_shown(message), *_tags(body)), body.get("details"))
+
+
+def _upstream(metadata: Any) -> str:
+    """What a provider said that a router asked for us; empty: it does not tell.
+
+    Source: OpenRouter's ``error.metadata.raw`` beside "Provider returned error", as its users quote
+    it (openrouter.ai/docs/api/reference/errors-and-debugging), read 2026-11-28.
+    """
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    return read_complaint(raw).message if raw else ""
 
 
 def _with_details(complaint: Complaint, details: Any) -> Complaint:
@@ -185,16 +206,25 @@ CONTEXT_WORDS = re.compile(
     r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)"
     r"|maximum (?:model|prompt|input) length|prompt is too long|too many input tokens"
     r"|input token count .*exceeds|reduce the length of the (?:messages|input|prompt)"
+    r"|exceed context limit|exceeded model token limit|prompt exceeds max length"
+    r"|range of input length should be|`inputs` tokens \+|request too large for .*\(tpm\)"
 )
 WINDOW_SIZE = re.compile(
     r"(?:context (?:length|size|window)(?: is| of|:)?(?: only)?|maximum length(?: of)?)"
     r"\D{0,12}?(\d[\d,]{2,})"
 )
 TOKENS_ABOVE = re.compile(
-    r"tokens > (\d[\d,]{2,}) maximum|number of tokens allowed \(?(\d[\d,]{2,})"
+    r"(?:tokens > |number of tokens allowed \(?|exceed context limit: \d+ \+ \d+ > "
+    r"|model token limit: |maximum prompt length is |input length should be \[1, |must be <= "
+    r"|\(tpm\): limit )(\d[\d,]{2,})"
 )
-"""As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"; and as Google does:
-"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."."""
+"""As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum", "input length and
+`max_tokens` exceed context limit: 188240 + 21333 > 200000"; Google: "The input token count
+(1200000) exceeds the maximum number of tokens allowed (1048576)."; Moonshot: "exceeded model token
+limit: 262144 (requested: 274613)"; xAI, DashScope and Together; OpenAI (429) and Groq (413) of a
+request that is larger than what the account has for a minute: "Request too large for … (TPM): Limit
+30000, Requested 36000". Read 2026-11-28 as their users quote them."""
+TOO_LARGE_WORDS = re.compile(r"request too large for .*\(tpm\)")
 TOOLS_WORDS = re.compile(
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
     r"|(?:tool use|(?:tool|function) calling) is not supported|support tool use"
@@ -203,9 +233,35 @@ TOOLS_WORDS = re.compile(
 )
 QUOTA_WORDS = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
+    r"|insufficient balance|余额不足|have any credits|all available credits|spending limit"
+    r"|api usage limits|arrearage|freetieronly|key limit exceeded"
 )
-KEY_WORDS = re.compile(r"api_key_invalid|api key not valid|api key expired")
-"""As Google words it, with status 400, that it does not know the key."""
+"""Beside OpenAI's and Anthropic's words those of Zhipu (429, code 1113), xAI (403, also of its list
+of models, and 429), Fireworks (412, "is suspended, possibly due to reaching the monthly spending
+limit"), DashScope (400 and 403) and OpenRouter (403), as their users quote them, read
+2026-11-28."""
+RATE_WORDS = re.compile(r"rate_limit_exceeded|rate limit reached")
+"""A limit that passes, although the text links to a page of bills: Groq's every "Rate limit reached
+for … Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing", and
+OpenAI's to those who have not paid yet."""
+KEY_WORDS = re.compile(
+    r"api_key_invalid|api key not valid|api key expired|incorrect api key provided"
+)
+"""As Google and xAI word it, with status 400, that they do not know the key."""
+MODEL_WORDS = re.compile(
+    r"model_not_found|model_decommissioned|invalid_model\b|model not exist|unknown model"
+    r"|is not a valid model id"
+)
+"""With status 400: OpenAI, Hugging Face, Groq, Mistral, DeepSeek, Zhipu and OpenRouter, of a model
+that is not there, or no longer. Read 2026-11-28."""
+FILTER_WORDS = re.compile(
+    r"content_filter|content management policy|content exists risk|data_inspection_failed"
+    r"|requires moderation on|was flagged (?:as|for)|considered high risk|不安全或敏感"
+)
+"""Azure, DeepSeek, DashScope, OpenRouter (403), OpenAI, Moonshot and Zhipu, of what their filters
+found in a question. Read 2026-11-28."""
+BROKEN_CALL_WORDS = re.compile(r"tool_use_failed")
+"""Groq, with status 400 or in the stream, of a call that its model wrote and nobody can read."""
 PASSING_WORDS = re.compile(
     r"overloaded|server[_ ]error|internal error|rate[_ ]limit|temporar|unavail"
 )
@@ -289,12 +345,14 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     is_about_key = complaint.type == NO_KEYS or KEY_WORDS.search(complaint.words)
     if status in (401, 403) or is_about_key:
         return _access(status, detail, endpoint)
-    if status == 404:
-        return _not_found(detail, endpoint)
+    if status in (404, 410) or (status == 400 and MODEL_WORDS.search(complaint.words)):
+        return _not_found(status, detail, endpoint)
     if (status >= 500 and not _is_about_content(complaint)) or status in (408, 409):
         text = f"{endpoint.place} failed with status {status}{_said(detail)}."
-        hint = "Try again in a while."
+        seconds = retry_after_seconds(headers)
+        hint = "Try again in a while." if seconds is None else f"Try again in {seconds:.0f} s."
         error = LMServerError(text, hint=hint, status=status, detail=detail)
+        error.retry_after_seconds = seconds
         error.is_loading = status == 503 and bool(LOADING_WORDS.search(complaint.words))
         return error
     text = f"{endpoint.place} refused the request with status {status}{_said(detail)}."
@@ -305,7 +363,9 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
 
 def _is_used_up(status: int, complaint: Complaint) -> bool:
     """Whether waiting is no help; Google says "exceeded your current quota" of a minute's, too."""
-    if status not in (400, 429) or not QUOTA_WORDS.search(complaint.words):
+    if status not in (400, 403, 412, 429) or not QUOTA_WORDS.search(complaint.words):
+        return False
+    if RATE_WORDS.search(complaint.words):
         return False
     return complaint.retry_seconds is None or complaint.is_of_day
 
@@ -318,7 +378,7 @@ def from_stream(body: Any, endpoint: Endpoint) -> LMError:
         return from_status(int(complaint.code), body, {}, endpoint)
     if found := _about_request(None, complaint, detail, endpoint):
         return found
-    if QUOTA_WORDS.search(complaint.words):
+    if QUOTA_WORDS.search(complaint.words) and not RATE_WORDS.search(complaint.words):
         return _quota(None, detail, endpoint)
     error = LMServerError(
         f"{endpoint.place} sent an error instead of a reply{_said(detail)}.", detail=detail
@@ -365,15 +425,21 @@ def _is_about_content(complaint: Complaint) -> bool:
 def context_tokens_in(text: str) -> int | None:
     """The size of the model's window, where an error text names it."""
     found = WINDOW_SIZE.search(text.lower()) or TOKENS_ABOVE.search(text.lower())
-    size = next((group for group in found.groups() if group), "") if found else ""
-    return int(size.replace(",", "")) if size else None
+    return int(found[1].replace(",", "")) if found else None
 
 
 def _about_request(
     status: int | None, complaint: Complaint, detail: str, endpoint: Endpoint
 ) -> LMError | None:
     """Errors known by their words, since services disagree about the status."""
-    if status in (401, 402, 403, 429):
+    if status in (None, 400, 403, 422) and FILTER_WORDS.search(complaint.words):
+        text = f"The content filter of {endpoint.place} refused the request{_said(detail)}."
+        return LMRequestError(text, hint=FILTER_HINT, status=status, detail=detail)
+    if status in (None, 400) and BROKEN_CALL_WORDS.search(complaint.words):
+        text = f"The model wrote a call that {endpoint.place} cannot read{_said(detail)}."
+        return LMStreamError(text, hint="Ask again, or choose another model.", detail=detail)
+    is_too_large = status == 429 and TOO_LARGE_WORDS.search(complaint.words)
+    if status in (401, 402, 403, 429) and not is_too_large:
         return None
     if TOOLS_WORDS.search(complaint.words):
         return LMToolsUnsupportedError(
@@ -392,6 +458,9 @@ def _about_request(
     return None
 
 
+FILTER_HINT = "Put it differently, or leave out what the filter may object to."
+
+
 def _tools_hint(words: str) -> str:
     hints = (provider.tools_hint for provider in PROVIDERS if provider.tools_hint[0])
     usual = f"Choose another model. Models known to call tools: {', '.join(TOOL_MODELS)}."
@@ -399,9 +468,12 @@ def _tools_hint(words: str) -> str:
 
 
 def _quota(status: int | None, detail: str, endpoint: Endpoint) -> LMError:
+    hint = "Look at the billing page of the service; waiting does not help."
+    if "fewer max_tokens" in detail:  # OpenRouter sets the whole reply aside beforehand
+        hint = "Buy credit, or limit the length of a reply to what the service says."
     return LMQuotaError(
         f"The account at {endpoint.place} has no credit left{_said(detail)}.",
-        hint="Look at the billing page of the service; waiting does not help.",
+        hint=hint,
         status=status,
         detail=detail,
     )
@@ -417,28 +489,34 @@ def _rate_limit(detail: str, seconds: float | None, endpoint: Endpoint) -> LMErr
 
 
 def _access(status: int, detail: str, endpoint: Endpoint) -> LMError:
+    provider = find_provider(endpoint.base_url)
+    variables = f"CELLWRIGHT_API_KEY or {provider.key_variable or OPENAI.key_variable}"
     if not endpoint.api_key:
-        hint = "No key is set: set CELLWRIGHT_API_KEY or OPENAI_API_KEY."
-    elif status == 403:
+        hint = f"No key is set: set {variables}."
+    elif status == 403 and endpoint.model:
         hint = "The key may not use this model; choose another with -m."
     else:
-        hint = "Check CELLWRIGHT_API_KEY or OPENAI_API_KEY."
-    text = f"{endpoint.place} does not accept the key for {endpoint.model!r}{_said(detail)}."
+        hint = f"Check {variables}."
+    asked = f" for {endpoint.model!r}" if endpoint.model else ""
+    refused = "does not accept the key" if endpoint.api_key else "wants a key"
+    text = f"{endpoint.place} {refused}{asked}{_said(detail)}."
     owner = provider_of_key(endpoint.api_key)
-    if owner not in (UNKNOWN, find_provider(endpoint.base_url)):
+    if owner not in (UNKNOWN, provider):
         hint = f"The key looks like one of {owner.name}, and the request went to {endpoint.host}."
     return LMAccessError(text, hint=hint, status=status, detail=detail)
 
 
-def _not_found(detail: str, endpoint: Endpoint) -> LMError:
-    if "model" not in detail.lower():
+def _not_found(status: int, detail: str, endpoint: Endpoint) -> LMError:
+    own = find_provider(endpoint.base_url)
+    # Azure speaks of deployments, NVIDIA of functions, OpenRouter of endpoints.
+    is_about_model = "deployment" in detail or (own.hosts and own.base_url == endpoint.base_url)
+    if not is_about_model and "model" not in detail.lower():
         text = f"There is no chat service at {endpoint.base_url!r}{_said(detail)}."
         hint = "The address usually ends in /v1; check CELLWRIGHT_BASE_URL."
     else:
         text = f"There is no model {endpoint.model!r} at {endpoint.place}{_said(detail)}."
-        own = find_provider(endpoint.base_url).missing_model_hint
-        hint = own.format(model=endpoint.model) or "Choose another with -m."
-    return LMNotFoundError(text, hint=hint, status=404, detail=detail)
+        hint = own.missing_model_hint.format(model=endpoint.model) or "Choose another with -m."
+    return LMNotFoundError(text, hint=hint, status=status, detail=detail)
 
 
 def _connection_fault(cause: BaseException, endpoint: Endpoint) -> LMError | None:

@@ -142,6 +142,8 @@ class _Request:
     used_ids: frozenset[str]
     reader: ItemReader
     """Found what the provider wanted back."""
+    is_whole: bool = False
+    """The reply comes in one piece, and nothing before."""
 
 
 class OpenAILM:
@@ -237,6 +239,8 @@ class OpenAILM:
         for name in request.wire.absent.intersection(request.optional):
             yield self._learned.leave_out(prompt.parameters.model, name)
             request = self._request(prompt)
+        if not self.capabilities(prompt.parameters.model).streams:
+            return replace(request, body=_in_one_piece(request.body), is_whole=True)
         is_own = not find_provider(self._service.base_url).hosts
         if in_one_piece and is_own and request.wire is WIRES["chat"]:
             # llama-cpp-python's server says 200 before it reads a request, and closes a stream
@@ -356,9 +360,12 @@ class OpenAILM:
         whole = failed = False
         try:
             exchange = line.start(request.path, request.body, endpoint)
+            service = self._service
+            if request.is_whole:
+                service = replace(service, idle_timeout_seconds=service.deadline_seconds)
             reading = _StreamReading(
                 exchange,
-                Watch(self._service, self._pace, endpoint.place, time.monotonic()),
+                Watch(service, self._pace, endpoint.place, time.monotonic()),
                 request.wire.assembler(),
             )
             yield from reading.follow(self._pace, stop)
@@ -539,7 +546,10 @@ class _StreamReading:
         """Take what came; True when the reply is whole."""
         self.request_id = arrived.request_id or self.request_id
         for chunk in arrived.chunks:
-            said = self.assembler.add(chunk)
+            try:
+                said = self.assembler.add(chunk)
+            except LMError as error:
+                raise self._with_partial(error) from None
             joiner.add(said)
             found = [watch.feed(getattr(said, n)) for n, watch in self._repetitions.items()]
             self.repeats = self.repeats or any(found)

@@ -29,7 +29,12 @@ SHORTEST_WAIT_SECONDS = 0.1
 """A service whose clock is ahead may ask for a moment that is over already."""
 ONCE = (LMStreamError, LMTimeoutError)
 """Failures that one more try either mends or shows to be lasting."""
-TRY_AGAIN_IN = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)\s*(ms|s)\b", re.IGNORECASE)
+TRY_AGAIN_IN = re.compile(
+    r"(?:try again|retry) (?:in|after) (?:(\d+)h)?(?:(\d+)m(?!s))?"
+    r"(?:(\d+(?:\.\d+)?)\s*(ms|s)(?:econds)?\b)?",
+    re.IGNORECASE,
+)
+"""Such as "in 8.2s", "in 120 ms", "in 9m57.024s" (Groq, OpenAI) and "after 26 seconds" (Azure)."""
 
 
 def next_delay(
@@ -50,7 +55,9 @@ def next_delay(
         return None
     if isinstance(newest, ONCE) and sum(isinstance(error, ONCE) for error in failures) > 1:
         return None
-    asked = newest.retry_after_seconds if isinstance(newest, LMRateLimitError) else None
+    asked = None
+    if isinstance(newest, (LMRateLimitError, LMServerError)):
+        asked = newest.retry_after_seconds
     if asked is not None:
         return asked if asked <= service.retry_after_limit_seconds else None
     delay: float = min(backoff_seconds * 2 ** (len(failures) - 1), LONGEST_BACKOFF_SECONDS)
@@ -77,10 +84,13 @@ def retry_after_seconds(headers: Mapping[str, str], text: str = "") -> float | N
     if moment is not None:
         now = _moment(headers.get("date", "")) or time.time()
         return max(SHORTEST_WAIT_SECONDS, moment - now)
-    if found := TRY_AGAIN_IN.search(text):
-        seconds = float(found[1]) / (1000.0 if found[2].lower() == "ms" else 1.0)
-        return max(SHORTEST_WAIT_SECONDS, seconds)
-    return None
+    found = TRY_AGAIN_IN.search(text)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, rest, suffix = found.groups(default="0")
+    divisor = 1000.0 if suffix.lower() == "ms" else 1.0
+    asked = int(hours) * 3600 + int(minutes) * 60 + float(rest) / divisor
+    return max(SHORTEST_WAIT_SECONDS, asked)
 
 
 def _number(value: str) -> float | None:

@@ -11,7 +11,14 @@ from tornado import web
 
 from cellwright._version import __version__
 from cellwright.commands.doctor import checks
-from cellwright.errors import CellwrightError, SetupError
+from cellwright.errors import (
+    CellwrightError,
+    LMAccessError,
+    LMConnectionError,
+    LMQuotaError,
+    LMTimeoutError,
+    SetupError,
+)
 from cellwright.llm.capabilities import find_running, list_models
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
@@ -135,17 +142,32 @@ def provider_list(shared: Application) -> ProviderList:
 def _found(shared: Application) -> _ServiceFinding:
     try:
         settings = shared.settings()
-        named = settings.service
-        if named.base_url and not named.model:
-            # The panel asks for one; how it is named elsewhere is nothing to say there.
-            return _ServiceFinding(problem=f"No model is named for {shown_url(named.base_url)!r}.")
         service = open_service(settings)
+        service.close()
+        if not settings.service.model and not service.is_demo:
+            shared.configuration.check_model(service.model)
     except CellwrightError as error:
+        named = shared.chooser.choice()
+        if named.base_url and not named.model:
+            # How a model or a key is named elsewhere is nothing to say in the panel.
+            text = error.message.replace(named.base_url, shown_url(named.base_url))
+            step = _next_step(error.__cause__, has_key=bool(named.api_key))
+            return _ServiceFinding(problem=f"{text} {step}")
         return _ServiceFinding(problem=str(error))
-    service.close()
     if service.is_demo:
         return _ServiceFinding(service.model, "", service.notice, is_demo=True)
     return _ServiceFinding(service.model, service.base_url, service.notice)
+
+
+def _next_step(cause: BaseException | None, *, has_key: bool) -> str:
+    """What to do in the panel where a service has no model, by what came of asking for its list."""
+    if isinstance(cause, LMAccessError):
+        return f"Give it {'another' if has_key else 'a'} key in Model settings."
+    if isinstance(cause, LMQuotaError):
+        return "Add credit in your account there, or choose another one in Model settings."
+    if isinstance(cause, (LMConnectionError, LMTimeoutError)):
+        return "Start it, or choose another address in Model settings."
+    return "Choose one in Model settings."
 
 
 def _is_allowed(shared: Application, model: str) -> bool:

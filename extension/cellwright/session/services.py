@@ -40,6 +40,7 @@ DEMO_ACTION = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, 
 OLLAMA_WAIT_SECONDS = 0.3
 MOST_LISTED = 8
 """Models that an error names."""
+NAME_ONE = "Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL."
 LOCAL_KEY = "local"
 """Sent to a server that asks for none."""
 
@@ -145,18 +146,23 @@ def _configured(settings: Settings, model: str) -> Service:
 
 
 def _only_model(settings: Settings) -> Service:
-    """The model of a service for which none is named; of several the person chooses one."""
+    """The model of a service for which none is named; of several the person chooses one.
+
+    Raises:
+        SetupError: There are several, or the service does not list them; its cause says why.
+    """
     service = settings.service
     try:
         known = list_models(service, timeout_seconds=CATALOGUE_SECONDS)
-    except LMError:
-        known = ()
+    except LMError as error:
+        text = f"No model is named for {service.base_url!r}, and it lists none: {error.message}"
+        raise SetupError(text, hint=error.hint or NAME_ONE) from error
     if len(known) == 1:
         notice = f"{known[0]} answers: it is the only model of {service.base_url}."
         return Service(_lm(settings, service), known[0], service.base_url, notice)
     raise SetupError(
         f"No model is named for {service.base_url!r}{_listed(known)}.",
-        hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
+        hint=NAME_ONE,
     )
 
 

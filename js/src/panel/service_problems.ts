@@ -28,6 +28,8 @@ interface NamedError {
   readonly hint: string;
 }
 
+const ADDRESS_HINT = /^(?:$|Check the address)/;
+
 export function describeProblem(
   error: NamedError,
   { name, base_url: address, model, hasKey }: AskedService,
@@ -49,7 +51,9 @@ export function describeProblem(
       model
     )
   };
-  const title = titles[error.code];
+  // A stream breaks at the right address, too; then the server does not point there.
+  const isKnown = error.code !== 'LMStreamError' || ADDRESS_HINT.test(error.hint);
+  const title = isKnown ? titles[error.code] : undefined;
   return title === undefined
     ? { title: error.message, action: ownAction(error, hasKey, trans), detail: '' }
     : { title, action: nextStep(error.code, hasKey, trans), detail: error.message };

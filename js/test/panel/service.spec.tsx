@@ -132,6 +132,21 @@ it.each([
   expect(screen.getByLabelText<HTMLInputElement>('Key').value).toBe('secret');
 });
 
+it('does not call a service none whose model wrote what cannot be read', async () => {
+  const stage = newcomer();
+  const text = 'The model wrote a call that api.groq.com:443 cannot read.';
+  const action = 'Ask again, or choose another model.';
+  const code = 'LMStreamError';
+  stage.panel.checks = [{ name: 'tool calling', status: 'blocked', text, action, code }];
+  await open(stage);
+  enter('Provider', PROVIDER);
+  press('Test and save');
+  await settle();
+  expect(screen.getByText(text)).toBeDefined();
+  expect(screen.getByText(action)).toBeDefined();
+  expect(screen.queryByText(/no model service/)).toBeNull();
+});
+
 it('says why the models cannot be listed, and takes a name all the same', async () => {
   const stage = newcomer();
   stage.panel.refusal = new RequestError(409, 'LMAccessError', 'No key came.', '');
