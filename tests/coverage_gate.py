@@ -22,7 +22,10 @@ SENT = (
     *("cellwright/bench/author_tests.py", "cellwright/exports/grading.py"),
     *(
         f"cellwright/kernels/{name}.py"
-        for name in ("awakening", "kept_files", "obstacles", "sandbox", "snapshots")
+        for name in (
+            *("awakening", "carried_pickles", "carrying", "kept_files", "object_states"),
+            *("obstacles", "sandbox", "snapshots"),
+        )
     ),
 )
 """Their source runs in kernels or stands in notebooks; ``tests/bench/test_cheats.py``,

@@ -62,6 +62,7 @@ export function chatState(id: string, change: Partial<ChatState> = {}): ChatStat
     queue_paused: false,
     driver: '',
     approval: '',
+    approval_problem: '',
     input: null,
     superseded: [],
     branches: '',

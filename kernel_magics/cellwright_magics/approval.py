@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from getpass import getpass
 
 from IPython.core.error import StdinNotImplementedError
 
 from cellwright.agent.policy import ApprovalAnswer
-from cellwright.record.asked_calls import ASKED_ALONE, code_to_run, deed_of
+from cellwright.record.asked_calls import ASKED_ALONE, deed_of
 from cellwright.record.events import ToolStarted
+from cellwright.session.previewing import KEEP, PREVIEW, Previews, ask_with_previews
+from cellwright.stopping import Stop
 
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")
 ALL = ("a", "all")
-PREVIEW = ("p", "preview")
+OFFERS = {"p": PREVIEW, PREVIEW: PREVIEW, "k": KEEP, KEEP: KEEP}
+OFFERED = {PREVIEW: " / [p]review", KEEP: " / [k]eep result"}
 END_OF_INPUT = "\x04"
 NOBODY = "Nobody can be asked here, so mode 'ask' cannot run code. Use --mode auto."
 
 
-def question_for(call: ToolStarted, *, can_preview: bool = False) -> str:
-    """What a yes does, and what else can be said."""
+def question_for(call: ToolStarted, offers: Sequence[str] = ()) -> str:
+    """What a yes does, and what else can be said; of previews what is offered."""
     deed = deed_of(call).capitalize()
     others = "" if call.risk in ASKED_ALONE else " / [a]ll"
-    if can_preview:
-        others += " / [p]review"
+    others += "".join(OFFERED[offer] for offer in offers)
     return f"{deed} it? [y]es / [n]o{others} / or what to do instead: "
 
 
@@ -65,16 +67,18 @@ class StdinApprover:
 
     Args:
         read: Shows a question and returns the line that was typed.
-        show_preview: Tries a call in a copy of the kernel, and shows what came of it; None: it
-            cannot be done here.
+        open_previews: Makes what tries calls in copies of the kernel; None: that cannot be done
+            here.
+        show: Shows a MIME bundle of what came of it.
     """
 
     def __init__(
         self,
         read: Callable[[str], str] = read_line,
-        show_preview: Callable[[ToolStarted], None] | None = None,
+        open_previews: Callable[[], Previews] | None = None,
+        show: Callable[[dict[str, str]], object] = print,
     ) -> None:
-        self._read, self._show_preview = read, show_preview
+        self._read, self._open_previews, self._show = read, open_previews, show
         self._all = False
 
     def new_run(self) -> None:
@@ -85,21 +89,24 @@ class StdinApprover:
         """Whether the call may run; whatever is not a yes or a no is what to do instead."""
         if self._all and call.risk in ("edit", "execute"):
             return ApprovalAnswer(True, reason="all in this run")
-        show = self._show_preview if code_to_run(call) else None
-        question = question_for(call, can_preview=show is not None)
-        previewed = False
-        while True:
-            try:
-                said = self._read(question).strip()
-            except (EOFError, StdinNotImplementedError):
-                return ApprovalAnswer(False, "batch", NOBODY)
-            word = said.lower().rstrip(".!")
-            if show is None or word not in PREVIEW:
-                break
-            show(call)
-            previewed = True
-        if word in YES or word in ALL:
+        previews = self._open_previews() if self._open_previews is not None else None
+
+        def read(offers: Sequence[str]) -> str:
+            typed = self._read(question_for(call, offers)).strip()
+            offer = OFFERS.get(_word(typed), "")
+            return offer if offer in offers else typed
+
+        try:
+            said = ask_with_previews(call, previews, read, self._show, Stop())
+        except (EOFError, StdinNotImplementedError):
+            return ApprovalAnswer(False, "batch", NOBODY)
+        word = _word(said.word)
+        if said.adopted or word in YES or word in ALL:
             self._all = self._all or (word in ALL and call.risk not in ASKED_ALONE)
-            return ApprovalAnswer(True, previewed=previewed)
-        reason = "" if word in NO else said
-        return ApprovalAnswer(False, reason=reason, previewed=previewed)
+            return ApprovalAnswer(True, previewed=said.previewed, adopted=said.adopted)
+        reason = "" if word in NO else said.word
+        return ApprovalAnswer(False, reason=reason, previewed=said.previewed)
+
+
+def _word(typed: str) -> str:
+    return typed.lower().rstrip(".!")

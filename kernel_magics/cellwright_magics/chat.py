@@ -20,8 +20,9 @@ from urllib.parse import urlsplit
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.errors import CellwrightError, SetupError
+from cellwright.kernels import carrying
 from cellwright.llm.keys import load_settings
-from cellwright.record.asked_calls import ASKED_ALONE, code_to_run, deed_of
+from cellwright.record.asked_calls import ASKED_ALONE, deed_of
 from cellwright.record.events import (
     ApprovalAsked,
     CellFinished,
@@ -44,6 +45,7 @@ from cellwright.record.outputs import (
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import start_run
 from cellwright.session.conversation import Conversation
+from cellwright.session.previewing import KEEP, PREVIEW, Previews, ask_with_previews
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.settings import MODES
@@ -60,6 +62,7 @@ from cellwright_magics.widgets import WidgetDisplay, close_widget, widget_librar
 
 
 WIDE = {"width": "auto"}
+KEEP_HINT = "Take over what the preview came to; the code does not run again"
 STOP_HINT = "Stop the answer. If code runs and goes on, interrupt the kernel."
 
 
@@ -68,7 +71,7 @@ class Pressed:
     """What the person answered to a question."""
 
     word: str
-    """``yes``, ``all``, ``preview`` or ``no``."""
+    """``yes``, ``all``, ``preview``, ``keep`` or ``no``."""
     reason: str
     """What to do instead."""
 
@@ -158,7 +161,7 @@ class ChatView:
         yes: str,
         *,
         offers_all: bool,
-        offers_preview: bool,
+        offers: Sequence[str],
     ) -> None:
         """Show the answers to a question; call ``act`` with the one that is chosen.
 
@@ -166,23 +169,27 @@ class ChatView:
             act: Takes the answer.
             yes: What the button says that allows it.
             offers_all: Whether an answer for all that comes is offered.
-            offers_preview: Whether it can be tried in a copy of the kernel first.
+            offers: Of a preview and of keeping its result, what can be done.
         """
         reason = self._control(
             self._widgets.Text,
             placeholder="What to do instead (with Refuse)",
             layout={"flex": "1"},
         )
-        allow = self._button(yes, "success", "Allow this call", disabled=True)
-        allow_all = self._button("Run all", "", "Allow all calls of this answer", disabled=True)
-        look = self._button("Preview", "", "Try it in a copy of the kernel", disabled=True)
-        refuse = self._button("Refuse", "warning", "Refuse this call", disabled=True)
-        words = {allow: "yes", allow_all: "all", look: "preview", refuse: "no"}
-        left_out = {"all": not offers_all, "preview": not offers_preview}
-        buttons = [button for button, word in words.items() if not left_out.get(word)]
-        for button in buttons:
-            word = words[button]
-            button.on_click(lambda _, word=word: act(Pressed(word, reason.value.strip())))
+        offered = {
+            "yes": (yes, "success", "Allow this call"),
+            KEEP: ("Keep result", "", KEEP_HINT),
+            "all": ("Run all", "", "Allow all calls of this answer"),
+            PREVIEW: ("Preview", "", "Try it in a copy of the kernel"),
+            "no": ("Refuse", "warning", "Refuse this call"),
+        }
+        left_out = {"all": not offers_all, PREVIEW: PREVIEW not in offers, KEEP: KEEP not in offers}
+        buttons = []
+        for word, (text, style, hint) in offered.items():
+            if not left_out.get(word):
+                button = self._button(text, style, hint, disabled=True)
+                button.on_click(lambda _, word=word: act(Pressed(word, reason.value.strip())))
+                buttons.append(button)
         self._question = self._widgets.HBox([*buttons, reason])
         self._append(self._question)
 
@@ -289,6 +296,8 @@ class ChatView:
     def _control(self, kind: Callable[..., Any], **options: Any) -> Any:
         """A widget that the person uses; its messages stay in order, on one thread."""
         widget = kind(**options)
+        # What is pressed and typed here changes no variable.
+        carrying.disregard(str(widget.model_id))
         if self._subshell:
             # ipykernel 7.4 asks the comm where its messages go, and by itself says: to the main
             # thread, which is busy while code runs. Earlier and later ones may not ask.
@@ -496,15 +505,13 @@ class ButtonApprover:
     Args:
         view: Where they are.
         stop: Of the run that asks.
-        show_preview: Tries a call in a copy of the kernel, and shows what came of it.
+        previews: Tries calls in copies of the kernel.
     """
 
-    def __init__(
-        self, view: ChatView, stop: Stop, show_preview: Callable[[ToolStarted], None]
-    ) -> None:
+    def __init__(self, view: ChatView, stop: Stop, previews: Previews) -> None:
         self._view = view
         self._stop = stop
-        self._show_preview = show_preview
+        self._previews = previews
         self._all = False
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
@@ -515,15 +522,24 @@ class ButtonApprover:
         """
         if self._all and call.risk in ("edit", "execute"):
             return ApprovalAnswer(True, reason="all in this run")
-        previewed = False
-        while (pressed := self._wait(call)).word == "preview":
-            self._show_preview(call)
-            previewed = True
+        pressed = Pressed("no", "")
+
+        def read(offers: Sequence[str]) -> str:
+            nonlocal pressed
+            pressed = self._wait(call, offers)
+            return pressed.word
+
+        def show(bundle: dict[str, str]) -> None:
+            self._view.show(Bundle("", bundle["text/plain"], bundle))
+
+        said = ask_with_previews(call, self._previews, read, show, self._stop)
         self._all = self._all or pressed.word == "all"
         reason = pressed.reason if pressed.word == "no" else ""
-        return ApprovalAnswer(pressed.word != "no", reason=reason, previewed=previewed)
+        return ApprovalAnswer(
+            pressed.word != "no", reason=reason, previewed=said.previewed, adopted=said.adopted
+        )
 
-    def _wait(self, call: ToolStarted) -> Pressed:
+    def _wait(self, call: ToolStarted, offers: Sequence[str]) -> Pressed:
         # One for each question: a press that comes late cannot answer the next one.
         answers: Inbox[Pressed] = Inbox()
         offers_all = call.risk not in ASKED_ALONE
@@ -531,7 +547,7 @@ class ButtonApprover:
             answers.put,
             f"{deed_of(call).capitalize()} it",
             offers_all=offers_all,
-            offers_preview=bool(code_to_run(call)),
+            offers=offers,
         )
         try:
             self._stop.wait(SETTLE_SECONDS)
@@ -650,11 +666,7 @@ class ChatWorkplace:
                 )
                 return start_run(request, environment, stop)
 
-            def show_preview(call: ToolStarted) -> None:
-                for bundle in session.try_call(call, connected.ask_snapshots, stop):
-                    view.show(Bundle("", bundle["text/plain"], bundle))
-
-            approver = ButtonApprover(view, stop, show_preview)
+            approver = ButtonApprover(view, stop, session.previews_of(connected.ask_snapshots))
             place = session.place_with(settings, connected, approver)
             yield Asking(replace(place, form_asker=WidgetForms(view)), start)
 

@@ -36,21 +36,20 @@ from cellwright.record.events import (
     Notice,
     RunStarted,
     ToolProgress,
-    ToolStarted,
 )
 from cellwright.record.messages import Message
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.previewing import try_call
+from cellwright.session.previewing import Previews
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import executed_in, last_record
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings, checked_mode, option_parameters
-from cellwright.stopping import Stop, drive
+from cellwright.stopping import drive
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -116,7 +115,10 @@ class ShellSession:
         self.chats = Chats()
         self.attached = Attached()
         self._kernel: ShellKernel | None = None
-        self._approver = StdinApprover(show_preview=self._show_preview)
+        self._approver = StdinApprover(
+            open_previews=self._open_previews,
+            show=lambda bundle: self._shell.display_pub.publish(bundle),
+        )
         self.services = ServiceCache()
         self._noticed: set[str] = set()
         self._database: Database | None = None
@@ -170,19 +172,19 @@ class ShellSession:
             take_cells_back(easel, recorded, run_id, step)
             easel.send("done", run=run_id)
 
-    def _show_preview(self, call: ToolStarted) -> None:
-        """Try a call in a copy of this kernel, and show what came of it."""
+    def _open_previews(self) -> Previews:
         assert self._kernel is not None
-        for bundle in self.try_call(call, self._kernel.ask_snapshots, Stop()):
-            self._shell.display_pub.publish(bundle)
+        return self.previews_of(self._kernel.ask_snapshots)
 
-    def try_call(
-        self, call: ToolStarted, ask: AskSnapshots, stop: Stop
-    ) -> Sequence[Mapping[str, str]]:
-        """What a preview of a call in this kernel shows; see ``session.previewing.try_call``."""
-        if self._database is not None:
-            self._database.rest()  # the copy would copy the record, too
-        return try_call(call, ask, stop)
+    def previews_of(self, ask: AskSnapshots) -> Previews:
+        """What tries calls in copies of this kernel."""
+
+        def ask_at_rest(function: str, arguments: Mapping[str, Any]) -> Any:
+            if function == "fork_copy" and self._database is not None:
+                self._database.rest()  # the copy would copy the record, too
+            return ask(function, arguments)
+
+        return Previews(ask_at_rest)
 
     def go_to(
         self,

@@ -93,10 +93,9 @@ def question(call: ToolStarted, event: ApprovalAsked) -> str:
 
 def answered(event: ApprovalAnswered) -> str:
     """What was decided about a call."""
-    after = " after a preview" if event.previewed else ""
     if event.allowed:
-        return f"✓ allowed{after}"
-    return f"✗ not run{after}{f': {one_line(event.reason)}' if event.reason else ''}"
+        return f"✓ allowed{event.after}"
+    return f"✗ not run{event.after}{f': {one_line(event.reason)}' if event.reason else ''}"
 
 
 def cell_note(event: CellFinished) -> str:

@@ -5,6 +5,7 @@ The pictures lie in ``test-output/screenshots``; they are looked at, not compare
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -64,5 +65,49 @@ def test_a_person_looks_what_a_cell_would_do_and_then_lets_it_run(panel: Noteboo
 
     panel.button("Approve").click()
     expect(panel.last).to_contain_text("They are scaled.")
+    panel.lab.run_cell(1)
+    assert shown(panel.lab.cells()[1]).strip() == "[10, 20, 30] True"
+
+
+SLOW = """import time
+time.sleep(4)
+values = [value * 10 for value in values]
+open("kept.csv", "w").write(str(values))
+print("scaled", len(values))
+values"""
+
+
+def test_a_person_keeps_the_result_of_a_preview_instead_of_waiting_again(
+    panel: NotebookPage,
+) -> None:
+    panel.write(
+        tool_call("run_cell", {"code": SLOW, "title": "Scale the values and save them"}),
+        text("They are scaled."),
+    )
+    panel.start(
+        "values = [1, 2, 3]", "import os; print(values, os.path.exists('kept.csv'))", mode="Ask"
+    )
+    panel.lab.run_cell(0)
+    panel.ask("Scale the values by ten and save them.")
+    panel.button("Approve").wait_for()
+    expect(panel.button("Keep result")).to_have_count(0)
+    panel.button("Preview").click()
+    panel.button("Keep result").wait_for()
+    panel.look("preview-keep", WIDTHS)
+    panel.lab.run_cell(1)
+    assert shown(panel.lab.cells()[1]).strip() == "[1, 2, 3] False"
+
+    panel.button("Keep result").click()
+    expect(panel.root.get_by_text("something has run since")).to_be_visible()
+    expect(panel.button("Keep result")).to_have_count(0)
+    panel.look("preview-not-kept", WIDTHS)
+    panel.button("Preview again").click()
+    panel.button("Keep result").wait_for()
+    began = time.monotonic()
+    panel.button("Keep result").click()
+    expect(panel.last).to_contain_text("They are scaled.")
+    assert time.monotonic() - began < 3.5
+    panel.look("preview-kept", WIDTHS)
+    assert "scaled 3" in shown(panel.lab.cells()[2])
     panel.lab.run_cell(1)
     assert shown(panel.lab.cells()[1]).strip() == "[10, 20, 30] True"

@@ -105,6 +105,20 @@ def test_the_person_looks_at_what_the_code_does_and_then_answers(tmp_path: Path)
     assert "Preview: nothing of this has happened.\n42\nVariables: total\n" in err.getvalue()
 
 
+@pytest.mark.kernel
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_the_person_keeps_what_came_of_the_preview(tmp_path: Path) -> None:
+    there, err = console("k\n")
+    call = ToolStarted("c", "run_cell", {"code": "total = 41 + 1"})
+    with start_kernel(tmp_path, kernel_environment()) as kernel:
+        refused = TerminalApprover(there, kernel).ask(call, "It runs code.")
+        assert refused == ApprovalAnswer(False, reason="k"), "there is nothing to keep yet"
+        there, err = console("p\nk\n")
+        answer = TerminalApprover(there, kernel).ask(call, "It runs code.")
+    assert answer == ApprovalAnswer(True, previewed=True, adopted=True)
+    assert err.getvalue().count("[k]eep result") == 1
+
+
 def test_code_that_the_progress_has_shown_is_not_shown_again() -> None:
     there, err = console("y\n")
     TerminalApprover(there).ask(CALL, "It runs code.")

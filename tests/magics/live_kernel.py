@@ -93,8 +93,14 @@ class LiveKernel:
         with kernels_forked():
             self.manager.start_kernel(cwd=str(folder), env=environment)
         self.client: BlockingKernelClient = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
+        # Without jupyter_client's manager a late heartbeat of a busy machine is taken for a death.
+        self.client.start_channels(hb=isinstance(self.manager, KernelManager))
+        try:
+            self.client.wait_for_ready(timeout=60)
+        except RuntimeError:
+            self.client.stop_channels()
+            self.manager.shutdown_kernel(now=True)
+            raise
 
     def run(
         self,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -101,12 +106,38 @@ def test_a_preview_shows_what_the_code_does_and_then_the_same_is_asked_again(
     shown = fresh.run(
         "%agent add them", [tool_call("run_cell", {"code": code}), text("6.")], answers=["p", "n"]
     )
-    assert shown.questions == [QUESTION, QUESTION]
+    assert shown.questions == [QUESTION, QUESTION.replace("[p]review", "[p]review / [k]eep result")]
     told = [data["text/plain"] for data in shown.displays if "text/markdown" not in data]
     assert told[:2] == ["Preview: nothing of this has happened.", "6"]
     assert told[2].splitlines() == ["Variables: rows, total", "Files: out.txt"]
     assert fresh.value("rows, 'total' in globals(), os.listdir()") == "([1, 2], False, [])"
     assert fresh.last_run.calls[0].decision == "refused by person after a preview"
+
+
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_the_result_of_a_preview_is_kept_and_the_code_does_not_run_again(
+    fresh: LiveKernel, tmp_path: Path
+) -> None:
+    fresh.run(f"rows = [1, 2]; same = rows; import os, time; os.chdir({str(tmp_path)!r})")
+    code = "time.sleep(4); rows.append(3)\nopen('out.txt', 'w').write('x')\nprint('added')"
+    began = time.monotonic()
+    shown = fresh.run(
+        "%agent add them", [tool_call("run_cell", {"code": code}), text("6.")], answers=["p", "k"]
+    )
+    assert time.monotonic() - began < 7.5
+    assert len(shown.questions) == 2
+    assert fresh.value("rows, same is rows, os.listdir()") == "([1, 2, 3], True, ['out.txt'])"
+    ran = fresh.last_run
+    assert ran.calls[0].decision == "allowed by person with the result of its preview"
+    execution = ran.executions[0].execution
+    assert execution is not None
+    assert execution.note.startswith("Taken over from its preview")
+    told = fresh.run(f"%agent show {ran.run_id}")
+    assert "with the result of its preview" in json.dumps(told.displays)
+    program = [str(Path(sys.executable).with_name("cellwright")), "show", ran.run_id]
+    environment = {**os.environ, "CELLWRIGHT_HOME": str(fresh.home)}
+    there = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)
+    assert "Taken over from its preview; the code did not run again." in there.stdout
 
 
 def test_where_there_can_be_no_preview_it_says_why_and_asks_again(fresh: LiveKernel) -> None:

@@ -87,6 +87,21 @@ def test_a_preview_shows_what_the_code_does_and_the_buttons_come_again(page: Wid
     assert page.kernel.last_run.calls[0].decision == "allowed by person after a preview"
 
 
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_the_result_of_a_preview_is_kept(page: WidgetPage) -> None:
+    page.kernel.run("globals().pop('total', None)")
+    ask(page, "Add", WORKS, ANSWER)
+    page.wait(lambda: "Preview" in page.descriptions)
+    assert "Keep result" not in page.descriptions
+    page.press("Preview")
+    page.wait(lambda: "Keep result" in page.descriptions)
+    page.press("Keep result")
+    page.wait(lambda: finished(page))
+    assert page.kernel.value("total") == "6"
+    decision = page.kernel.last_run.calls[0].decision
+    assert decision == "allowed by person with the result of its preview"
+
+
 def test_a_refusal_goes_to_the_model_with_its_reason(page: WidgetPage) -> None:
     ask(page, "Add", WORKS, text("Then not."))
     page.wait(lambda: "Run it" in page.descriptions)

@@ -119,3 +119,54 @@ async def test_an_error_is_shown_as_the_code_made_it(
     assert preview["execution"]["status"] == "error"
     await answer(tab, chat, call, allowed=False)
     await tab.finished()
+
+
+async def test_the_result_of_a_preview_takes_the_place_of_running_the_call(
+    live: Live, client: Client, scripted: FakeService, tmp_path: Path
+) -> None:
+    code = (
+        "import time; time.sleep(3)\ntotal = sum(values)\n"
+        "open('total.txt', 'w').write('6')\nprint('total', total)\ntotal"
+    )
+    before = f"values = [1, 2, 3]; import os; os.chdir({str(tmp_path)!r})"
+    tab, chat, document, call = await waiting(live, scripted, code, before=before)
+    preview = (await client.call("POST", f"chats/{chat}/preview", {"call": call})).json
+    assert preview["obstacle"] == ""
+    began = time.monotonic()
+    await answer(tab, chat, call, allowed=True, adopt=True)
+    assert (await tab.finished())["status"] == "completed"
+    assert time.monotonic() - began < 2.5
+    person = await live.person(document.kernel_id)
+    assert await person.run("assert total == 6 and open('total.txt').read() == '6'") == "ok"
+    assert [output.get("text") for (o,) in [document.outputs.values()] for output in o] == [
+        "total 6\n",
+        None,
+    ]
+    record = live.application.runs.record(tab.numbers[-1][0])
+    assert record.calls[0].decision == "allowed by person with the result of its preview"
+    (ran,) = record.executions
+    assert ran.execution is not None
+    assert ran.execution.note == "Taken over from its preview; the code did not run again."
+
+
+async def test_where_the_result_cannot_be_kept_the_person_is_told_and_still_asked(
+    live: Live, client: Client, scripted: FakeService
+) -> None:
+    tab, chat, document, call = await waiting(live, scripted, "total = sum(values)")
+    await answer(tab, chat, call, allowed=True, adopt=True)
+    await tab.until(lambda: "no result" in tab.states[chat]["approval_problem"] or None)
+    preview = (await client.call("POST", f"chats/{chat}/preview", {"call": call})).json
+    assert preview["obstacle"] == ""
+    person = await live.person(document.kernel_id)
+    assert await person.run("values.append(4)") == "ok"
+    await answer(tab, chat, call, allowed=True, adopt=True)
+    await tab.until(
+        lambda: "something has run since" in tab.states[chat]["approval_problem"] or None
+    )
+    assert tab.states[chat]["approval"] == call, "it goes on to wait"
+    assert await person.run("assert 'total' not in globals()") == "ok"
+    await answer(tab, chat, call, allowed=True)
+    assert (await tab.finished())["status"] == "completed"
+    assert await person.run("assert total == 10") == "ok"
+    (ran,) = live.application.runs.record(tab.numbers[-1][0]).calls
+    assert ran.decision == "allowed by person after a preview"

@@ -50,6 +50,8 @@ class ApprovalAnswer:
     """Calls of this tool need not be asked about again, unless their risk is greater."""
     previewed: bool = False
     """The call was tried in a copy of the kernel before."""
+    adopted: bool = False
+    """The result of that takes the place of running its code again."""
 
 
 class Approver(Protocol):

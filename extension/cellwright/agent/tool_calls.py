@@ -293,7 +293,12 @@ class ToolCaller:
                 answer = self._policy.ask(started, decision.reason)
             yield from self._publisher.publish(
                 ApprovalAnswered(
-                    call.id, answer.allowed, answer.by, answer.reason, answer.previewed
+                    call.id,
+                    answer.allowed,
+                    answer.by,
+                    answer.reason,
+                    answer.previewed,
+                    answer.adopted,
                 )
             )
             if not answer.allowed:

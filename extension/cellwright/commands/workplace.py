@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +34,6 @@ from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.record.asked_calls import (
     ASKED_ALONE,
     code_of,
-    code_to_run,
     deed_of,
     spelled_out,
     words_of,
@@ -60,7 +59,7 @@ from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
-from cellwright.session.previewing import try_call
+from cellwright.session.previewing import KEEP, PREVIEW, Previews, ask_with_previews
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.run import Run
@@ -238,12 +237,13 @@ def _short(text: str) -> list[str]:
 YES = ("y", "yes")
 NO = ("", "n", "no")
 ALL = ("a", "all")
-PREVIEW = ("p", "preview")
+OFFERS = {"p": PREVIEW, PREVIEW: PREVIEW, "k": KEEP, KEEP: KEEP}
+OFFERED = {PREVIEW: " [p]review,", KEEP: " [k]eep result,"}
 END_OF_INPUT = "\x04"
 
 
 class TerminalApprover:
-    """Shows a call and reads ``y``, ``n``, ``a`` (all like this), ``p`` or a reason to refuse.
+    """Shows a call and reads ``y``, ``n``, ``a`` (all), ``p``, ``k`` or a reason to refuse.
 
     Args:
         console: Where the person sits.
@@ -264,21 +264,26 @@ class TerminalApprover:
             self._console.complain(line)
         everything = "" if call.risk in ASKED_ALONE else " [a]ll of these,"
         why = spelled_out(" ".join(reason.split()))  # addresses in it are told in full
-        ask_snapshots = self._ask_snapshots if code_to_run(call) else None
-        others = everything + (" [p]review," if ask_snapshots else "")
-        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{others} or why not: "
-        previewed = False
+        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{everything}"
+
+        def read(offers: Sequence[str]) -> str:
+            others = "".join(OFFERED[offer] for offer in offers)
+            typed = self._console.ask(f"{question}{others} or why not: ")
+            offer = OFFERS.get(typed.strip().lower(), "")
+            return offer if offer in offers else typed
+
+        def show(bundle: Mapping[str, str]) -> None:
+            self._console.complain(plain_text(bundle["text/plain"]))
+
+        ask = self._ask_snapshots
+        previews = Previews(ask) if ask is not None else None
         try:
             with interruptible():
-                said = self._console.ask(question)
-                while ask_snapshots is not None and said.strip().lower() in PREVIEW:
-                    previewed = True
-                    for bundle in try_call(call, ask_snapshots, Stop()):
-                        self._console.complain(plain_text(bundle["text/plain"]))
-                    said = self._console.ask(question)
+                said = ask_with_previews(call, previews, read, show, Stop())
         except KeyboardInterrupt:
             raise RunCancelled from None
-        return replace(_answer(said), previewed=previewed)
+        answer = ApprovalAnswer(True) if said.adopted else _answer(said.word)
+        return replace(answer, previewed=said.previewed, adopted=said.adopted)
 
     def _shown(self, call: ToolStarted) -> list[str]:
         """What the progress has not shown: nobody allows code that they have not seen whole."""

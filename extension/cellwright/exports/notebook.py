@@ -439,6 +439,7 @@ def _ran(item: Ran, names: _Names) -> dict[str, Any]:
     facts |= {"call_id": ran.call_id, "cell_id": ran.cell_id, "started_at": ran.started_at}
     if ended is not None:
         facts["duration_seconds"] = ended.duration_seconds
+        facts |= {"note": ended.note} if ended.note else {}
     tags: tuple[str, ...] = ()
     if status == "error":
         tags = (GOES_ON, "cellwright-failed")

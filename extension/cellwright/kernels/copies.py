@@ -7,13 +7,17 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cellwright.errors import KernelError
+from cellwright.kernels import carrying
 from cellwright.kernels.fresh import FreshKernel, client_of
+from cellwright.record.outputs import Execution, OutputMessage
+from cellwright.record.values import to_dict
 from cellwright.stopping import Stop
 
 AskSnapshots = Callable[[str, Mapping[str, Any]], Any]
@@ -75,6 +79,11 @@ class CopyProcess:
         """Interrupt what runs."""
         with suppress(ProcessLookupError):
             os.kill(self._process_id, signal.SIGINT)
+
+    @property
+    def result_folder(self) -> Path:
+        """Where a sandboxed copy can write what its kernel can read; it goes with the copy."""
+        return self._folder / "result"
 
     def adopt(self, label: str, run_id: str) -> str:
         """Make a snapshot of what the copy has offered, and end the copy; the snapshot's id.
@@ -148,6 +157,16 @@ class CopiedKernel(FreshKernel):
         """That of the kernel that it was copied of: what ran there has run here."""
         return self.life
 
+    def begin_carrying(self) -> None:
+        """In a sandboxed copy: note how all is, so that what a cell changes can be carried."""
+        self.ask_snapshots("begin_carrying", {})
+
+    def pack(self) -> tuple[str, ...]:
+        """In a sandboxed copy: write what has changed since; what stands in the way."""
+        assert isinstance(self.process, CopyProcess)
+        folder = str(self.process.result_folder)
+        return tuple(self.ask_snapshots("pack", {"folder": folder}).get("obstacles", ()))
+
     def adopt(self, label: str, run_id: str) -> str:
         """Hand its state to the kernel that it was copied of, and end.
 
@@ -166,6 +185,57 @@ class CopiedKernel(FreshKernel):
         snapshot = self.process.adopt(label, run_id)
         self.close(now=True)
         return snapshot
+
+
+class CarriedResult:
+    """What a cell came to in a sandboxed copy, on disk until it is put in place or not wanted.
+
+    Args:
+        ask: Reaches the kernel that was copied.
+        code: The cell.
+    """
+
+    def __init__(self, ask: AskSnapshots, code: str) -> None:
+        self._ask, self._code = ask, code
+        folder = tempfile.mkdtemp(prefix="cw-")
+        self._packed = Path(folder, "result")
+        # It goes with this process, too.
+        self._delete = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    @classmethod
+    def of(
+        cls,
+        copy: CopiedKernel,
+        ask: AskSnapshots,
+        code: str,
+        shown: Sequence[OutputMessage],
+        execution: Execution,
+    ) -> CarriedResult:
+        """What a copy has packed, which may end now; with what the cell showed."""
+        assert isinstance(copy.process, CopyProcess)
+        result = cls(ask, code)
+        try:
+            copy.process.result_folder.rename(result._packed)
+            told = json.dumps({"messages": to_dict(shown), "figures": list(execution.figures)})
+            (result._packed / carrying.SHOWN).write_text(told, encoding="utf-8")
+        except BaseException:
+            result.close()
+            raise
+        return result
+
+    def arm(self) -> None:
+        """Let it take the place of the cell when that is run next; nothing has changed yet.
+
+        Raises:
+            KernelError: It cannot; the message says why.
+        """
+        answer = self._ask("arm", {"folder": str(self._packed), "code": self._code})
+        if "refused" in answer:
+            raise KernelError(f"The result cannot be kept: {answer['refused']}.")
+
+    def close(self) -> None:
+        """Delete it."""
+        self._delete()
 
 
 def open_copy(

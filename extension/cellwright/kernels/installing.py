@@ -15,12 +15,15 @@ from typing import Any
 
 from cellwright.kernels import (
     awakening,
+    carried_pickles,
+    carrying,
     cell_watch,
     drain,
     figures,
     inspection,
     interrupt_watch,
     kept_files,
+    object_states,
     obstacles,
     probe,
     sandbox,
@@ -64,7 +67,8 @@ def prepare_code() -> str:
 @functools.cache
 def install_snapshots_code() -> str:
     """Code that installs ``snapshots`` beside the probe, where somebody wants them."""
-    modules = (sandbox, awakening, kept_files, obstacles, snapshots)
+    carried = (object_states, carried_pickles, carrying)
+    modules = (sandbox, awakening, kept_files, obstacles, *carried, snapshots)
     return f"exec({MAKE!r}, {_sources(SNAPSHOTS, *modules)!r})"
 
 

@@ -41,13 +41,14 @@ def find_obstacles() -> list[str]:
     app = awakening.kernel_application()
     if app is None or getattr(app, "kernel", None) is None:
         return ["this is not a kernel of ipykernel"]
-    found = [*_threads(app), *_native_threads(), *_tasks(), *_devices()]
+    found = [*threads(app), *_native_threads(), *tasks(), *_devices()]
     if getattr(app.kernel, "eventloop", None) is not None:
         found.append("a graphical event loop runs (%gui)")
     return list(dict.fromkeys(found))
 
 
-def _threads(app: Any) -> Iterator[str]:
+def threads(app: Any) -> Iterator[str]:
+    """Threads of Python that are not the kernel's own, by name."""
     # The debugger hides its threads from ``enumerate``.
     for thread in list(vars(threading)["_active"].values()):
         if _is_of_kernel(thread, app) or _origin(thread).startswith(DISPENSABLE):
@@ -101,7 +102,8 @@ def _native_threads() -> Iterator[str]:
                 yield f"{name.strip().rpartition('-')[0] or name.strip()} holds threads"
 
 
-def _tasks() -> Iterator[str]:
+def tasks() -> Iterator[str]:
+    """Tasks that the person's code has left on the event loop, by name."""
     with contextlib.suppress(RuntimeError):  # no loop runs
         current = asyncio.current_task()
         for task in asyncio.all_tasks():

@@ -3,7 +3,8 @@
 Runs inside kernels that may not have cellwright, as ``snapshots`` does. Linux alone lets a program
 do this to itself: in a user namespace of its own it may mount. Every folder gets a layer in memory
 over it (overlayfs), which takes what is written; the network is one without any line to elsewhere.
-There is no way back out of it, so what such a copy came to cannot be made the kernel's.
+There is no way back out of it, so such a copy cannot be made the kernel; what it came to can be
+carried there (``carrying``).
 
 What this does not protect against: the copy reads whatever the kernel can read. Where the system
 has no Landlock (Linux before 6.12) it can send signals to the person's other programs.
@@ -17,6 +18,7 @@ import fcntl
 import mmap
 import os
 import re
+import shutil
 import socket
 import stat
 import struct
@@ -39,6 +41,8 @@ TERMINALS = "newinstance,ptmxmode=0666"
 COPIED_BYTES = 1 << 28
 """Memory shared with other programs, and a file that is open to be written, are copied up to this
 size."""
+OPAQUE = "user.overlay.opaque"
+"""Says of a folder of a layer that nothing is seen of the one below."""
 ADDRESSES_KEPT = 50
 COMPARED_BYTES = 50_000_000
 """A file that was opened to be written may be the same as before; up to this size it is read."""
@@ -56,6 +60,10 @@ OWN_FILES_CAPABILITIES = (0, 1, 3, 4)
 """CHOWN, DAC_OVERRIDE, FOWNER, FSETID: an administrator's code goes on to be one's, in the copy."""
 SIOCSIFFLAGS, IFF_UP, IFF_LOOPBACK = 0x8914, 1, 8
 MAP_FIXED = 0x10
+
+
+class NotCarriedError(Exception):
+    """Something cannot be carried out of the copy; the message says what, for people."""
 
 
 class Sandbox:
@@ -114,6 +122,47 @@ class Sandbox:
                     files.append({"path": shown, "change": change, "size_bytes": size})
         files.sort(key=lambda file: (str(file["path"]).startswith("/"), file["path"]))
         return {"files": files, "addresses": list(self._addresses)}
+
+    def copy_files(
+        self, folder: str, skipped: Sequence[str], limit_bytes: int
+    ) -> list[dict[str, Any]]:
+        """Copy the files that the copy wrote to where the kernel can read them.
+
+        Args:
+            folder: Where to.
+            skipped: What is below these stays.
+            limit_bytes: So large all of them may be.
+
+        Returns:
+            ``path``, ``change`` and ``before`` (size and time, or None) of each, folders first;
+            of those that are there now ``copy``, its name in ``folder``, and ``mode``, or ``link``.
+
+        Raises:
+            NotCarriedError: One of them cannot be, or they are too large.
+        """
+        rows: list[dict[str, Any]] = []
+        for path, below, upper in self._layers:
+            for made in _made_folders(path, below, upper):
+                rows.append({"path": made, "change": "folder", "before": None})
+            for shown, change, size in _written(path, below, upper):
+                if OWN_FILES.search(shown) or shown.startswith(tuple(skipped)):
+                    continue
+                limit_bytes -= size
+                if limit_bytes < 0:
+                    raise NotCarriedError("the files that it wrote are too large")
+                inner = os.path.relpath(shown, path)
+                before = _state(os.path.join(below, inner))
+                row: dict[str, Any] = {"path": shown, "change": change, "before": None}
+                if before is not None:
+                    if not (stat.S_ISREG(before.st_mode) or stat.S_ISLNK(before.st_mode)):
+                        raise NotCarriedError(f"it deleted or replaced {shown}, which is no file")
+                    row["before"] = [before.st_size, before.st_mtime_ns]
+                if change != "deleted":
+                    row.update(_copy_out(os.path.join(upper, inner), folder, len(rows)))
+                rows.append(row)
+        order = ("folder", "deleted", "modified", "created")
+        rows.sort(key=lambda row: (order.index(row["change"]), row["path"]))
+        return rows
 
     def _note_address(self, event: str, given: tuple[Any, ...]) -> None:
         """Remember what Python code wanted to reach; there is nobody there."""
@@ -234,8 +283,9 @@ def _set_read_only(path: str, flags: int, *, is_read_only: bool) -> None:
 
 def _written(path: str, below: str, upper: str) -> Iterator[tuple[str, str, int]]:
     """Path, change and size of what stands in a layer."""
-    for folder, _, names in os.walk(upper):
-        for name in names:
+    for folder, folders, names in os.walk(upper):
+        links = (name for name in folders if os.path.islink(os.path.join(folder, name)))
+        for name in (*names, *links):
             full = os.path.join(folder, name)
             inner = os.path.relpath(full, upper)
             now, before = _state(full), _state(os.path.join(below, inner))
@@ -247,6 +297,42 @@ def _written(path: str, below: str, upper: str) -> Iterator[tuple[str, str, int]
                 yield os.path.join(path, inner), "created", now.st_size
             elif not _is_same(full, now, os.path.join(below, inner), before):
                 yield os.path.join(path, inner), "modified", now.st_size
+
+
+def _made_folders(path: str, below: str, upper: str) -> Iterator[str]:
+    """The folders of a layer that are new.
+
+    Raises:
+        NotCarriedError: One has taken the place of another one.
+    """
+    for folder, names, _ in os.walk(upper):
+        for name in names:
+            full = os.path.join(folder, name)
+            inner = os.path.relpath(full, upper)
+            shown = os.path.join(path, inner)
+            if OWN_FILES.search(shown) or os.path.islink(full):
+                continue
+            with contextlib.suppress(OSError):
+                if os.getxattr(full, OPAQUE) and os.path.lexists(os.path.join(below, inner)):
+                    raise NotCarriedError(f"it replaced the folder {shown}")
+            if not os.path.lexists(os.path.join(below, inner)):
+                yield shown
+
+
+def _copy_out(path: str, folder: str, number: int) -> dict[str, Any]:
+    """Copy a file, or say where a link leads.
+
+    Raises:
+        NotCarriedError: It is neither.
+    """
+    state = os.lstat(path)
+    if stat.S_ISLNK(state.st_mode):
+        return {"link": os.readlink(path)}
+    if not stat.S_ISREG(state.st_mode):
+        raise NotCarriedError(f"it made {os.path.basename(path)}, which is no ordinary file")
+    name = f"file-{number}"
+    shutil.copyfile(path, os.path.join(folder, name))
+    return {"copy": name, "mode": stat.S_IMODE(state.st_mode)}
 
 
 def _state(path: str) -> os.stat_result | None:

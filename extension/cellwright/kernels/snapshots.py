@@ -1,8 +1,7 @@
 """Snapshots of the live kernel, from inside it: forks that sleep until one is gone back to.
 
-The source of this file and of its neighbours ``awakening``, ``kept_files``, ``sandbox`` and
-``obstacles`` is sent to kernels that may not have cellwright, so they import nothing else of ours,
-and Python 3.9 is enough.
+The source of this file and of its neighbours (``installing``) is sent to kernels that may not have
+cellwright, so they import nothing else of ours, and Python 3.9 is enough.
 
 - ``take`` forks the kernel's process. The fork sleeps: it holds no port of the kernel, runs no
   thread, and ends by itself when the kernel is gone. Memory is shared until either changes it.
@@ -13,7 +12,7 @@ and Python 3.9 is enough.
   snapshots go on sleeping, so one can go forth again.
 - ``fork_copy`` makes a second kernel of a snapshot, or of now, with a connection file of its own.
   A copy that is to be kept is asked to ``offer`` its state, which the first kernel can ``adopt``
-  and go (back) to.
+  and go (back) to. Of a sandboxed one, ``pack`` and ``arm`` carry what its cell came to.
 
 Whoever lives holds one end of a socket for each sleeper, and hands them on when it is replaced: the
 supervisor carries them from one to the other. A sleeper that finds its socket closed ends without
@@ -39,7 +38,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import awakening, kept_files
+from . import awakening, carrying, kept_files
 from .obstacles import find_obstacles
 from .sandbox import Sandbox
 
@@ -271,6 +270,8 @@ def fork_copy(snapshot_id: str, connection_file: str, is_sandboxed: bool = False
     if record is None:
         if snapshot_id:
             return {"refused": "the snapshot is not there any more"}
+        if is_sandboxed:
+            carrying.count_cells()
         record = _fork({"label": "a copy"})
     request = json.dumps(
         {
@@ -315,6 +316,11 @@ def effects() -> Answer:
     """In a sandboxed copy: what it has done that nobody sees, as ``Sandbox.effects``."""
     sandbox: Sandbox = registry().sandbox
     return sandbox.effects()
+
+
+def pack(folder: str) -> Answer:
+    """In a sandboxed copy: write down what its cell came to, as ``carrying.pack``."""
+    return carrying.pack(folder, registry().sandbox)
 
 
 def offer() -> Answer:
@@ -374,6 +380,8 @@ def take_news() -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "adopt": adopt,
+    "arm": carrying.arm,
+    "begin_carrying": carrying.begin,
     "describe_files": kept_files.describe_files,
     "drop": drop,
     "effects": effects,
@@ -384,6 +392,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "measure": measure,
     "obstacles": obstacles,
     "offer": offer,
+    "pack": pack,
     "put_back": kept_files.put_back,
     "take": take,
     "take_news": take_news,
@@ -542,6 +551,7 @@ def _take_over(request: Answer, files: Sequence[int], carried: Any) -> None:
     state.news = payload["news"]
     state.runs, state.undone = payload["runs"], payload["undone"]
     kept_files.resume(payload["files"], is_owner=True)
+    carrying.forget()
     awakening.become_kernel(carried, payload, before_end=_end_all)
 
 
@@ -558,6 +568,7 @@ def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, car
     _settle(carried)
     registry().owner = owner
     kept_files.resume(kept_files.folder_now(), is_owner=False)
+    carrying.forget()
     if request["is_sandboxed"]:
         registry().sandbox = Sandbox()
     awakening.become_copy(carried, request["connection_file"], owner, _end_all, registry().sandbox)

@@ -225,7 +225,16 @@ class ApprovalAnswered:
     reason: str = ""
     previewed: bool = False
     """Whoever decided had tried the call in a copy of the kernel before."""
+    adopted: bool = False
+    """They kept the result of that instead of letting the call run its code again."""
     kind: Literal["approval_answered"] = field(default="approval_answered", init=False)
+
+    @property
+    def after(self) -> str:
+        """What the person had seen before, in words that follow a verb; empty: no preview."""
+        if self.adopted:
+            return " with the result of its preview"
+        return " after a preview" if self.previewed else ""
 
 
 @dataclass(frozen=True)

@@ -723,8 +723,7 @@ class _Folding:
         self.asked_at = 0.0
         word = "allowed" if event.allowed else "refused"
         reason = f": {event.reason}" if event.reason else ""
-        after = " after a preview" if event.previewed else ""
-        self._change_call(event.call_id, decision=f"{word} by {event.by}{after}{reason}")
+        self._change_call(event.call_id, decision=f"{word} by {event.by}{event.after}{reason}")
 
     def tool_finished(self, event: ToolFinished) -> None:
         self.cells.call_id = ""

@@ -16,7 +16,6 @@ from cellwright.context.assemble import Quoted
 from cellwright.kernels.fresh import Attendance, LateKernel
 from cellwright.kernels.going_back import keep_state
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.events import ToolStarted
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.server.branching import ChatBranches
@@ -31,7 +30,7 @@ from cellwright.session.branches import BranchStart, plan_branches
 from cellwright.session.compacting import compaction_of
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.previewing import Preview
+from cellwright.session.previewing import Previews
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import (
@@ -45,7 +44,6 @@ from cellwright.session.resuming import (
 from cellwright.session.services import ModelService, Service, ServiceCache
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.stopping import Stop
 from cellwright.store.chat_rows import Chat, filters_of
 from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
@@ -98,7 +96,7 @@ class ChatEnvironment(Protocol):
 
     def open_branches(self, run: LiveRun, tell: Callable[[], None]) -> ChatBranches: ...
 
-    def preview(self, call: ToolStarted, kernel_id: str, stop: Stop) -> Preview: ...
+    def open_previews(self, kernel_id: str) -> Previews: ...
 
 
 class ChatAnswering:

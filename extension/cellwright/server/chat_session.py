@@ -192,6 +192,7 @@ class ChatSession:
                 queue_paused=self._queue.is_paused,
                 driver=self._asker.tab if self._audience.page(self._asker.nonce) else "",
                 approval=run.progress.approval if run is not None else "",
+                approval_problem=run.approver.problem if run is not None else "",
                 input=run.input if run is not None else None,
                 context_tokens=self._context_tokens,
                 context_limit=self._context_limit,
@@ -340,7 +341,13 @@ class ChatSession:
             RefusedError: This page may not say so, or nothing of the kind is being asked.
         """
         run = self._driven(tab)
-        answer = ApprovalAnswer(frame.allowed, "person", frame.reason, frame.for_session)
+        answer = ApprovalAnswer(
+            frame.allowed,
+            "person",
+            frame.reason,
+            frame.for_session,
+            adopted=frame.allowed and frame.adopt,
+        )
         if not run.approver.answer(frame.call_id, answer):
             raise RefusedError("gone", NOT_WAITING)
 
@@ -357,8 +364,14 @@ class ChatSession:
         attach = run.prompt.attach if run is not None else None
         if run is None or attach is None:
             raise RefusedError("gone", NOT_WAITING)
-        with run.approver.trying(call_id) as (call, stop):
-            return self._workplace.preview(call, attach.kernel_id, stop)
+        approver = run.approver
+        had_problem = approver.problem != ""
+        with approver.trying(call_id) as (call, stop):
+            if had_problem:
+                self.tell()
+            if approver.previews is None:
+                approver.previews = self._workplace.open_previews(attach.kernel_id)
+            return approver.previews.look(call, stop)
 
     def end_preview(self) -> None:
         """End the trial of the call that the person is asked about, if there is one."""

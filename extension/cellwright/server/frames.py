@@ -142,6 +142,8 @@ class ChatState:
     """Tab that inserts the cells and answers; empty: none is connected."""
     approval: str = ""
     """Call that waits for the person; empty: none."""
+    approval_problem: str = ""
+    """Why the result of its preview could not be kept; empty: that was not tried."""
     input: InputAsked | None = None
     context_tokens: int = 0
     """Tokens of the last request."""
@@ -297,6 +299,8 @@ class AnswerFrame:
     allowed: bool
     reason: str = ""
     for_session: bool = False
+    adopt: bool = False
+    """The result of the call's preview takes the place of running it, where it can."""
     type: Literal["answer"] = field(default="answer", init=False)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cellwright._version import __version__
 from cellwright.errors import CellwrightError
-from cellwright.record.events import ToolStarted
 from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames
 from cellwright.server.application import Application, Person, check_objects, open_chat
@@ -42,9 +41,8 @@ if TYPE_CHECKING:
     from cellwright.server.answering import ChatAnswering
     from cellwright.server.branching import ChatBranches
     from cellwright.server.live_run import LiveRun
-    from cellwright.session.previewing import Preview
+    from cellwright.session.previewing import Previews
     from cellwright.session.standard_sources import Sources
-    from cellwright.stopping import Stop
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
@@ -132,12 +130,12 @@ class Hub:
 
         return ChatBranches(run, self.kernels, self.runs, tell)
 
-    def preview(self, call: ToolStarted, kernel_id: str, stop: Stop) -> Preview:
-        """Try a call in a copy of a kernel."""
+    def open_previews(self, kernel_id: str) -> Previews:
+        """Make what tries calls in copies of a kernel."""
         from cellwright.server.kernel_access import SnapshotAsker
-        from cellwright.session.previewing import preview
+        from cellwright.session.previewing import Previews
 
-        return preview(call, SnapshotAsker(self.kernels, kernel_id), stop)
+        return Previews(SnapshotAsker(self.kernels, kernel_id))
 
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now."""

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import ApprovalAnswer
+from cellwright.errors import KernelError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import LateKernel
 from cellwright.record.events import (
@@ -35,6 +36,9 @@ from cellwright.server.tab import AttachedNotebook
 from cellwright.stopping import Stop
 from cellwright.tools import FormRequest
 
+if TYPE_CHECKING:
+    from cellwright.session.previewing import Previews
+
 # What the person is asked while a run goes on, and waited for by its worker thread.
 #
 # That is whether a call may run, and what a cell wants of ``input()``.
@@ -45,6 +49,7 @@ from cellwright.tools import FormRequest
 # What this does not protect against: code that runs in the page itself, such as a script in an
 # output that the person trusts; a page that is gone, whose place any page with the token may take.
 
+NO_RESULT = "There is no result of a preview to keep. Preview it again, or run it."
 NOT_WAITING = "That call does not wait for an answer any more."
 
 
@@ -53,10 +58,16 @@ class PanelApprover:
 
     Args:
         stop: Of the run; ends the waiting.
+        tell: Called when something goes wrong that the person has to know.
     """
 
-    def __init__(self, stop: Stop) -> None:
-        self._stop = stop
+    previews: Previews | None = None
+    """Those of the call that waits; None: it was not tried."""
+    problem = ""
+    """Why the result of its preview could not be kept."""
+
+    def __init__(self, stop: Stop, tell: Callable[[], None] = lambda: None) -> None:
+        self._stop, self._tell = stop, tell
         self._changed = threading.Condition()
         self._call_id = ""
         self._call: ToolStarted | None = None
@@ -92,7 +103,8 @@ class PanelApprover:
             if call is None or call.call_id != call_id or self._answer is not None:
                 raise RefusedError("gone", NOT_WAITING)
             self.end_trial("begun anew")
-            self._trial = stop = Stop()
+            self._trial, self.problem = Stop(), ""
+            stop = self._trial
         try:
             yield call, stop
             self._was_tried = True
@@ -114,15 +126,39 @@ class PanelApprover:
             RunCancelled: The person stopped the run instead.
         """
         self.expect(call.call_id)
-        with self._changed:
-            self._call = call
-            try:
-                while self._answer is None:
-                    self._stop.wait_on(self._changed)
-                return replace(self._answer, previewed=self._was_tried)
-            finally:
+        self._call = call
+        try:
+            while True:
+                with self._changed:
+                    while self._answer is None:
+                        self._stop.wait_on(self._changed)
+                    answer = replace(self._answer, previewed=self._was_tried)
+                if not answer.adopted or self._can_adopt(call):
+                    return answer
+        finally:
+            with self._changed:
                 self._call_id, self._call, self._was_tried = "", None, False
                 self.end_trial("because the run was stopped")
+                previews, self.previews, self.problem = self.previews, None, ""
+            if previews is not None:
+                previews.drop()
+
+    def _can_adopt(self, call: ToolStarted) -> bool:
+        """Whether the result of the call's preview takes its place; else the call goes on to wait.
+
+        Not sooner than here: reading the result is like running the call, so the page that asked
+        has to have allowed it.
+        """
+        try:
+            if self.previews is None:
+                raise KernelError(NO_RESULT)
+            self.previews.keep(call)
+        except KernelError as error:
+            with self._changed:
+                self._answer, self.problem = None, error.message
+            self._tell()
+            return False
+        return True
 
 
 # What a running cell asks with ``input()``, or a service, put to the person in the panel.
@@ -367,7 +403,7 @@ class LiveRun:
         self.prompt = prompt
         self.stop = Stop()
         self.progress = RunProgress()
-        self.approver = PanelApprover(self.stop)
+        self.approver = PanelApprover(self.stop, tell)
         self.keyboard = PanelKeyboard(tell)
         self.notebook: AttachedNotebook | None = None
         self.kernel: RunKernel | None = None

@@ -31,6 +31,7 @@ function idleState(id: string, notebookPath: string): ChatState {
     queue_paused: false,
     driver: '',
     approval: '',
+    approval_problem: '',
     input: null,
     context_tokens: 0,
     context_limit: 0,
@@ -301,11 +302,15 @@ export class ChatModel implements IDisposable {
     this._act({ type: 'compact', request: UUID.uuid4(), chat: this.id });
   }
 
-  /** Allow or refuse the call that waits. */
-  answer(callId: string, allowed: boolean, reason = '', forSession = false): void {
+  /**
+   * Allow or refuse the call that waits.
+   *
+   * @param adopt The result of its preview takes the place of running it.
+   */
+  answer(callId: string, allowed: boolean, reason = '', forSession = false, adopt = false): void {
     this._driveIfNobody();
     const verdict = { call_id: callId, allowed, reason, for_session: forSession };
-    this._act({ type: 'answer', chat: this.id, ...verdict });
+    this._act({ type: 'answer', chat: this.id, ...verdict, ...(adopt ? { adopt } : {}) });
   }
 
   /** What the running cell's `input()` is given. */

@@ -183,6 +183,10 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Approve: '批准',
   Preview: '预览',
   'Preview again': '再次预览',
+  'Keep result': '保留结果',
+  'Takes over what the preview came to, without running the code again':
+    '直接采用预览得到的结果，不再次运行代码',
+  'The result cannot be kept: %1.': '无法保留该结果：%1。',
   'Stop preview': '停止预览',
   'Runs this in a copy of your kernel that cannot change files or reach the network':
     '在内核的副本中运行，副本不能改动文件，也不能访问网络',

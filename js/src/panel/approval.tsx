@@ -97,6 +97,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
   const actions = useTurnActions();
   const isArmed = useDelay(card.callId, ARMED_AFTER_MILLISECONDS);
   const [isExplaining, setExplaining] = React.useState(false);
+  const [canKeep, setCanKeep] = React.useState(false);
   const first = React.useRef<HTMLButtonElement>(null);
   React.useEffect(() => {
     // Who has just answered one call by keyboard goes on to the next.
@@ -144,7 +145,12 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       onKeyDown={onKeyDown}
     >
       {card.reason !== '' && <p className="cw-approval-reason">{card.reason}</p>}
-      <PreviewPart card={card} />
+      <PreviewPart card={card} onFound={setCanKeep} />
+      {actions.approvalProblem !== '' && (
+        <p className="cw-muted" role="status">
+          {actions.approvalProblem}
+        </p>
+      )}
       <WhyNoAnswer />
       {isExplaining ? (
         <TextEdit
@@ -174,6 +180,17 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
             >
               {verb}
             </Button>
+            {canKeep && actions.approvalProblem === '' && (
+              <Button
+                icon="download"
+                title={trans.__(
+                  'Takes over what the preview came to, without running the code again'
+                )}
+                {...choice({ allowed: true, forSession: false, adopt: true })}
+              >
+                {trans.__('Keep result')}
+              </Button>
+            )}
             <Button
               icon="close"
               title={trans.__('Reject (Esc)')}

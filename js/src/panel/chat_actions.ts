@@ -69,6 +69,7 @@ export function useChatActions(
   const port = usePort(notebooks, path);
   const closedPath = port === null ? path : '';
   const notebookToOpen = isAbandoned ? closedPath : '';
+  const approvalProblem = useSignal(chat.changed, () => chat.state.approval_problem);
   const isLinked = useSignal(panel.linkChanged, () => panel.link === 'open');
   const isCaughtUp = useSignal(chat.changed, () => chat.isCaughtUp);
   const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, {
@@ -93,14 +94,15 @@ export function useChatActions(
         port?.edited.connect(listener);
         return () => port?.edited.disconnect(listener);
       },
-      answer: (callId, { allowed, reason, forSession }) => {
-        chat.answer(callId, allowed, reason, forSession);
+      answer: (callId, { allowed, reason, forSession, adopt }) => {
+        chat.answer(callId, allowed, reason, forSession, adopt);
       },
       preview: callId => panel.rest.preview(chat.id, callId),
       endPreview: () => {
         // One that ended by itself is as good.
         panel.rest.endPreview(chat.id).catch(() => undefined);
       },
+      approvalProblem,
       acceptAll,
       reveal: cellId => {
         port?.reveal(cellId);
@@ -193,6 +195,7 @@ export function useChatActions(
     };
   }, [
     acceptAll,
+    approvalProblem,
     askWhenOpen,
     cancelAsk,
     chat,

@@ -17,8 +17,14 @@ type Trial =
   | { readonly kind: 'done'; readonly found: Preview }
   | { readonly kind: 'failed'; readonly why: string };
 
+interface PreviewPartProps {
+  readonly card: ToolCard;
+  /** Called with whether there is a result now that can be kept. */
+  readonly onFound: (canKeep: boolean) => void;
+}
+
 /** Tries the call that waits in a copy of the kernel, and shows what came of it. */
-export function PreviewPart({ card }: { card: ToolCard }) {
+export function PreviewPart({ card, onFound }: PreviewPartProps) {
   const trans = useTrans();
   const actions = useTurnActions();
   const [trial, setTrial] = React.useState<Trial>({ kind: 'none' });
@@ -29,9 +35,11 @@ export function PreviewPart({ card }: { card: ToolCard }) {
   const look = (): void => {
     isStopped.current = false;
     setTrial({ kind: 'running', since: Date.now() / 1000 });
+    onFound(false);
     actions.preview(card.callId).then(
       found => {
         setTrial({ kind: 'done', found });
+        onFound(found.obstacle === '');
       },
       (error: unknown) => {
         setTrial(
@@ -122,6 +130,9 @@ function Found({ found }: { found: Preview }) {
         </p>
       )}
       {isNothing && <p className="cw-muted">{trans.__('It changes nothing.')}</p>}
+      {execution.status === 'ok' && found.obstacle !== '' && (
+        <p className="cw-muted">{trans.__('The result cannot be kept: %1.', found.obstacle)}</p>
+      )}
     </>
   );
 }

@@ -24,6 +24,8 @@ export interface TurnActions {
   /** What the call would do that waits, tried in a copy of the kernel. */
   preview(callId: string): Promise<Preview>;
   endPreview(): void;
+  /** Why the result of a preview could not be kept; empty: that was not tried. */
+  readonly approvalProblem: string;
   /** Allow these calls; those that do not ask yet, as soon as they do. */
   acceptAll(callIds: readonly string[]): void;
   reveal(cellId: string): void;
@@ -77,6 +79,8 @@ export interface ApprovalAnswer {
   readonly allowed: boolean;
   readonly reason: string;
   readonly forSession: boolean;
+  /** The result of the call's preview takes the place of running it. */
+  readonly adopt?: boolean;
 }
 
 const NOTHING: TurnActions = {
@@ -90,6 +94,7 @@ const NOTHING: TurnActions = {
   answer: () => undefined,
   preview: () => new Promise<Preview>(() => undefined),
   endPreview: () => undefined,
+  approvalProblem: '',
   acceptAll: () => undefined,
   reveal: () => undefined,
   highlight: () => undefined,

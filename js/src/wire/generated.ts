@@ -194,6 +194,8 @@ export interface components {
       readonly execution: components['schemas']['Execution'];
       /** @description Host and port, or path, of what Python code tried to reach and did not. */
       readonly addresses: readonly string[];
+      /** @description Why the result cannot be kept instead of running the call; empty: it can. */
+      readonly obstacle: string;
     };
     /** @description What there is, and what cannot be read. */
     readonly ProjectTextRows: {
@@ -508,6 +510,8 @@ export interface components {
       readonly reason: string;
       /** @description Whoever decided had tried the call in a copy of the kernel before. */
       readonly previewed: boolean;
+      /** @description They kept the result of that instead of letting the call run its code again. */
+      readonly adopted: boolean;
       /** @constant */
       readonly kind: 'approval_answered';
     };
@@ -765,6 +769,8 @@ export interface components {
       readonly driver: string;
       /** @description Call that waits for the person; empty: none. */
       readonly approval: string;
+      /** @description Why the result of its preview could not be kept; empty: that was not tried. */
+      readonly approval_problem: string;
       readonly input: components['schemas']['InputAsked'] | null;
       /** @description Tokens of the last request. */
       readonly context_tokens: number;
@@ -1869,6 +1875,8 @@ export interface components {
       readonly allowed: boolean;
       readonly reason?: string;
       readonly for_session?: boolean;
+      /** @description The result of the call's preview takes the place of running it, where it can. */
+      readonly adopt?: boolean;
       /** @constant */
       readonly type: 'answer';
     };
@@ -2437,7 +2445,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     properties: {
       outputs: { items: { $ref: '#/components/schemas/PreviewOutput' }, type: 'array' },
       execution: { $ref: '#/components/schemas/Execution' },
-      addresses: { items: { type: 'string' }, type: 'array' }
+      addresses: { items: { type: 'string' }, type: 'array' },
+      obstacle: { default: '', type: 'string' }
     },
     required: ['outputs', 'execution', 'addresses'],
     type: 'object'
@@ -2871,6 +2880,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       by: { type: 'string' },
       reason: { default: '', type: 'string' },
       previewed: { default: false, type: 'boolean' },
+      adopted: { default: false, type: 'boolean' },
       kind: { const: 'approval_answered', default: 'approval_answered', type: 'string' }
     },
     required: ['call_id', 'allowed', 'by'],
@@ -3172,6 +3182,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       queue_paused: { default: false, type: 'boolean' },
       driver: { default: '', type: 'string' },
       approval: { default: '', type: 'string' },
+      approval_problem: { default: '', type: 'string' },
       input: {
         anyOf: [{ $ref: '#/components/schemas/InputAsked' }, { type: 'null' }],
         default: null

@@ -72,7 +72,8 @@ export function answered(callId: string, allowed: boolean, reason = ''): RunEven
     allowed,
     by: 'person',
     reason,
-    previewed: false
+    previewed: false,
+    adopted: false
   };
 }
 

@@ -28,7 +28,8 @@ const ALLOWED = {
   kind: 'approval_answered',
   call_id: 'call-1',
   allowed: true,
-  previewed: false
+  previewed: false,
+  adopted: false
 } as const;
 
 describe('Markdown that would load something from elsewhere', () => {

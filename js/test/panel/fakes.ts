@@ -137,8 +137,8 @@ export class FakeChat implements Chat {
   compact(): void {
     this.calls.push(['compact']);
   }
-  answer(callId: string, allowed: boolean, reason = '', forSession = false): void {
-    this.calls.push(['answer', callId, allowed, reason, forSession]);
+  answer(callId: string, allowed: boolean, reason = '', forSession = false, adopt = false): void {
+    this.calls.push(['answer', callId, allowed, reason, forSession, ...(adopt ? [adopt] : [])]);
   }
   sendInput(value: string): void {
     this.calls.push(['sendInput', value]);

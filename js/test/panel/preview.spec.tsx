@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import * as React from 'react';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { ToolCard } from '../../src/chat/types';
 import { RequestError } from '../../src/client/request';
@@ -141,4 +141,39 @@ it('is for the page that may answer', async () => {
   );
   await press('Preview');
   expect(tried).toEqual([]);
+});
+
+describe('the result of a preview', () => {
+  const answers: unknown[] = [];
+  const found = (obstacle: string): Partial<TurnActions> => ({
+    preview: () => Promise.resolve(complete('Preview', { ...FOUND, obstacle })),
+    answer: (_, answer) => answers.push(answer)
+  });
+
+  it('can be kept in place of running the call', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    ask({}, found(''));
+    expect(screen.queryByRole('button', { name: 'Keep result' })).toBeNull();
+    await press('Preview');
+    await act(() => vi.advanceTimersByTimeAsync(1000));
+    await press('Keep result');
+    expect(answers).toEqual([{ allowed: true, reason: '', forSession: false, adopt: true }]);
+    vi.useRealTimers();
+  });
+
+  it('is not offered where something stands in the way, which is named', async () => {
+    ask({}, found('it changed the working directory'));
+    await press('Preview');
+    expect(
+      screen.getByText('The result cannot be kept: it changed the working directory.')
+    ).toBeDefined();
+    expect(screen.queryByRole('button', { name: 'Keep result' })).toBeNull();
+  });
+
+  it('is no longer offered once it could not be kept', async () => {
+    ask({}, { ...found(''), approvalProblem: 'Something has run since.' });
+    await press('Preview');
+    expect(screen.getByText('Something has run since.')).toBeDefined();
+    expect(screen.queryByRole('button', { name: 'Keep result' })).toBeNull();
+  });
 });

@@ -100,6 +100,7 @@ export const ACTIONS: TurnActions = {
   answer: NOTHING,
   preview: () => new Promise(NOTHING),
   endPreview: NOTHING,
+  approvalProblem: '',
   acceptAll: NOTHING,
   reveal: NOTHING,
   highlight: NOTHING,

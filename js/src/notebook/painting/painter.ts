@@ -182,7 +182,8 @@ export class Painter {
   /** The kernel has asked the person about a call where it had to. */
   private _allow({ asks, call }: Add | Edit): void {
     if (asks === true) {
-      const answer = { call_id: call, allowed: true, by: '', reason: '', previewed: false };
+      const said = { allowed: true, by: '', reason: '', previewed: false, adopted: false };
+      const answer = { call_id: call, ...said };
       this._apply({ kind: 'approval_answered', ...answer });
     }
   }
