@@ -171,9 +171,16 @@ class CellRun:
         request: The cell.
         stop: Looked at whenever it is asked what to do.
         sink: Sees each output when it is captured.
+        last_patience_seconds: How long it may go on after the last interrupt.
     """
 
-    def __init__(self, request: CellRequest, stop: Stop, sink: OutputSink) -> None:
+    def __init__(
+        self,
+        request: CellRequest,
+        stop: Stop,
+        sink: OutputSink,
+        last_patience_seconds: float = LAST_PATIENCE_SECONDS,
+    ) -> None:
         self.message_id = ""
         self.capture = Capture(request, sink)
         self.started_at: float | None = None
@@ -188,6 +195,7 @@ class CellRun:
         """How long it has waited for the person to type; its time limit does not count that."""
         self._limit_seconds = request.timeout_seconds
         self._stop = stop
+        self._last_patience_seconds = last_patience_seconds
         self._sent_at = time.monotonic()
         self._reply: Mapping[str, Any] | None = None
         self._replied_at = 0.0
@@ -299,7 +307,7 @@ class CellRun:
             raise RunCancelled(self._stop.reason)
         now = time.monotonic()
         is_last = self._interrupts >= INTERRUPTS
-        patience = LAST_PATIENCE_SECONDS if is_last else PATIENCE_SECONDS
+        patience = self._last_patience_seconds if is_last else PATIENCE_SECONDS
         if self._interrupts and now - self._interrupted_at < patience:
             return False
         if is_last:

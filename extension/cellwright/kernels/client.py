@@ -21,7 +21,7 @@ from cellwright.errors import (
 )
 from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink, PendingInput
 from cellwright.kernels.capture import answered
-from cellwright.kernels.cell_run import CellRun, Channels, Received
+from cellwright.kernels.cell_run import LAST_PATIENCE_SECONDS, CellRun, Channels, Received
 from cellwright.kernels.installing import (
     SNAPSHOTS,
     answer_expression,
@@ -264,6 +264,8 @@ class ClientKernel:
     """Cells go on whatever this process does meanwhile."""
     _install_too: Mapping[str, str] = MappingProxyType({})
     """Expressions that are worked out whenever the probe is installed, whatever comes of them."""
+    _last_patience_seconds = LAST_PATIENCE_SECONDS
+    """How long a cell that was interrupted for the last time may go on before it is given up."""
 
     def __init__(
         self,
@@ -311,7 +313,7 @@ class ClientKernel:
         with self._lock:
             stop.check()
             self._get_ready(stop)
-            run = CellRun(request, stop, on_output)
+            run = CellRun(request, stop, on_output, self._last_patience_seconds)
             self._start(run, request)
             try:
                 while not run.is_over:

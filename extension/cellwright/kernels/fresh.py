@@ -193,6 +193,8 @@ class FreshKernel(ClientKernel):
     """A kernel of our own; ``close`` ends its process, and so does leaving a ``with``."""
 
     _install_too = MappingProxyType({"flood": flood_limit(0)})
+    _last_patience_seconds = 6.0
+    """Giving a cell up ends the kernel, and a busy machine needs seconds to show an interrupt."""
 
     def __init__(
         self, client: Any, process: OwnProcess, attendance: Attendance | None = None

@@ -24,6 +24,10 @@ CATCHABLE = 2
 AGAIN = "interrupted again and again"
 RUNS_CELL = "run_code"
 """IPython's function that runs a cell: what it calls is the cell's own."""
+SHOWS_ERROR = "showtraceback"
+"""IPython's function that shows why a cell ended, which ``run_code`` calls, too."""
+SHOWING_SECONDS = 5.0
+"""So long nothing disturbs that; the first one reads whole files, and a busy machine is slow."""
 OWN_PACKAGES = ("cellwright", "cellwright_magics", "_cellwright")
 TOOL_NUMBERS = (4, 3)
 """Of ``sys.monitoring``; those below are debuggers' and profilers'."""
@@ -49,6 +53,8 @@ class InterruptWatch:
         """How many came."""
         self.last_at = 0.0
         """When the last one came, on the monotonic clock."""
+        self._shown_at = 0.0
+        """When the first one came after the cell's code had ended, on the monotonic clock."""
         self._force = _Force()
         self._previous: Any = None
         self._awaits = False
@@ -97,6 +103,8 @@ class InterruptWatch:
 
     def _on_interrupt(self, number: int, frame: Any) -> None:
         self.seen = True
+        if self._is_shown(frame):
+            return
         self.count, self.last_at = self.count + 1, time.monotonic()
         if self._awaits and not _is_in_cell(frame):
             self._previous(number, frame)
@@ -105,6 +113,18 @@ class InterruptWatch:
             raise StubbornCellError(AGAIN)
         else:
             signal.default_int_handler(number, frame)
+
+    def _is_shown(self, frame: Any) -> bool:
+        """Whether the cell has ended, and why is being shown; an error's own text may be code."""
+        caller = ""
+        while frame is not None and frame.f_code.co_name != RUNS_CELL:
+            if frame.f_globals.get("__name__") == "__main__":
+                return False
+            caller, frame = frame.f_code.co_name, frame.f_back
+        if frame is None or caller != SHOWS_ERROR:
+            return False
+        self._shown_at = self._shown_at or time.monotonic()
+        return time.monotonic() - self._shown_at < SHOWING_SECONDS
 
     def _beat(self) -> None:
         """Turn an idle loop now and then."""
