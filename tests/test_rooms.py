@@ -17,6 +17,7 @@ from source_tree import PROJECT, ROOTS, source_files
 
 DEFERRED = {
     "cellwright/__init__.py": "the magics import cellwright; %load_ext cellwright needs them",
+    "cellwright/cli.py": "--help needs no keys, and what they stand on takes a quarter of its time",
     "cellwright/commands/calling.py": "most verbs run no code and need not load what runs it",
     "cellwright/server/first_request.py": "the routes load with the first request",
     "cellwright/server/hub.py": "what a run stands on loads with the first prompt",

@@ -26,7 +26,7 @@ def test_a_key_alone_means_openai_and_its_default_model() -> None:
     settings = from_env({"OPENAI_API_KEY": " 'k' \n"})
     assert settings.service.api_key == "k"
     assert settings.service.base_url == "https://api.openai.com/v1"
-    assert settings.service.model == "gpt-5.6"
+    assert settings.service.model == OPENAI.model
     assert settings.source["api_key"] == "OPENAI_API_KEY"
 
 

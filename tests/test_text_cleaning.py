@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
+from cpu_time import quick
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,9 +73,7 @@ def test_cleaned_text_can_always_be_encoded_and_holds_no_escape(text: str) -> No
 
 def test_ten_megabytes_of_hostile_text_are_cleaned_in_seconds() -> None:
     for text in (f"{ESC}]" * 1_000_000, f"{ESC}[" * 1_000_000, "x\r" * 1_000_000):
-        started = time.monotonic()
-        clean(text)
-        assert time.monotonic() - started < 5
+        quick(partial(clean, text), 5)
 
 
 @given(st.text("ab\r\b", max_size=40))

@@ -28,7 +28,6 @@ from cellwright.commands.options import (
 from cellwright.commands.terminal import Console, one_line
 from cellwright.commands.verbs import VERBS, find_forms, list_plugin_verbs, load_plugin_verb
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.llm.keys import load_settings
 from cellwright.settings import MODES, PARAMETER_OPTIONS
 
 EXIT_CODES = """\
@@ -92,8 +91,10 @@ def _join_name(given: Sequence[str]) -> list[str]:
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
-    settings = load_settings()
     # Imported here, and by name, so that --help need not wait for what runs need.
+    from cellwright.llm.keys import load_settings
+
+    settings = load_settings()
     module = importlib.import_module(f"cellwright.commands.{options.module}")
     command = getattr(module, options.function or options.command.replace("-", "_"))
     code: int = command(Invocation(options, settings, console))

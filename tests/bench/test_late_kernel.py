@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from cellwright.bench.environments import Rooms, SetupFailedError
 from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.scenes import CheckError
 from cellwright.bench.suites import Item, Suite
-from cellwright.errors import KernelNotReadyError
+from cellwright.errors import KernelError, KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.record.messages import text_of
 from cellwright.stopping import Stop
@@ -104,6 +105,26 @@ def test_it_is_one_kernel_from_the_first_cell_to_the_end(tmp_path: Path) -> None
         kernel.interrupt()
         assert kernel.session == session
     assert not kernel.is_alive()
+
+
+BUSY_FOR_EVER = """
+import asyncio, time
+kernel = get_ipython().kernel
+parent = {"header": kernel.session.msg_header("execute_request"), "metadata": {}, "content": {}}
+kernel.session.send(kernel.iopub_socket, "status", {"execution_state": "busy"}, parent=parent)
+_ = asyncio.get_running_loop().call_later(0.1, time.sleep, 1_000)
+"""
+
+
+@pytest.mark.kernel
+@pytest.mark.timeout(60)
+def test_a_kernel_that_stays_busy_between_two_cells_is_ended(tmp_path: Path) -> None:
+    with Rooms({}).open(ITEM, Stop(), tmp_path) as room:
+        assert room.run(BUSY_FOR_EVER, 30).status == "ok"
+        time.sleep(0.5)
+        with pytest.raises(KernelError, match="did not answer for 2 s and was ended"):
+            room.run("1", 2)
+        assert not room.kernel.is_alive()
 
 
 @pytest.mark.kernel

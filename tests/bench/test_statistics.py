@@ -113,6 +113,7 @@ def test_a_sample_with_more_epochs_counts_no_more() -> None:
     assert (estimate(tries).value, estimate(tries).count) == (0.5, 10)
 
 
+@pytest.mark.no_cover  # thousands of draws, of which the tests above take every branch
 @pytest.mark.parametrize("agreement", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("families", [5, 12, 60])
 def test_intervals_hold_the_truth_in_simulated_benchmarks(families: int, agreement: float) -> None:
@@ -126,6 +127,7 @@ def test_intervals_hold_the_truth_in_simulated_benchmarks(families: int, agreeme
         assert held / 250 >= 0.90, (share, held)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("families", [5, 12, 60])
 def test_differences_hold_the_truth_in_simulated_benchmarks(families: int) -> None:
     draw, held, found_nothing = random.Random(families), 0, 0

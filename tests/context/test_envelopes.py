@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
+from cpu_time import quick
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,8 +132,6 @@ def test_a_prompt_that_begins_like_a_pinned_turn_is_none() -> None:
 
 
 def test_a_megabyte_of_beginnings_takes_no_time() -> None:
-    started = time.process_time()
-    for piece in ("<", "< ", "</files", "<files ", "[", "<\t/\t"):
-        harmless(piece * (1_000_000 // len(piece)))
-    harmless("<" + " " * 1_000_000)
-    assert time.process_time() - started < 3
+    pieces = ("<", "< ", "</files", "<files ", "[", "<\t/\t")
+    for text in (*(piece * (1_000_000 // len(piece)) for piece in pieces), "<" + " " * 1_000_000):
+        quick(partial(harmless, text), 1)

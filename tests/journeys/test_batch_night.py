@@ -162,17 +162,17 @@ def test_a_batch_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     # 3:00, a benchmark: the disk is full after some samples, then there is room again.
     runs = night.folder / "out" / "oracle" / "tasks" / "runs.jsonl"
-    running = night.shell.start(*bench("out", "12"))
+    running = night.shell.start(*bench("out", "5"))
     wait_for_lines(runs, 2)
     resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (runs.stat().st_size + 9_000,) * 2)
     _, err = running.communicate(timeout=120)
     assert running.returncode != 0
     (said,) = re.findall(r"(\d+) are on disk", err)
     lines = [json.loads(line) for line in runs.read_text().splitlines()]
-    assert len(lines) == int(said) < 36
+    assert len(lines) == int(said) < 15
     resumed = night.shell.run("bench", "resume", "out", "--json")
-    assert f"{36 - len(lines)} of 36 samples to run" in resumed.err
-    assert resumed.document["total"] == 36
+    assert f"{15 - len(lines)} of 15 samples to run" in resumed.err
+    assert resumed.document["total"] == 15
 
     # 4:00, a benchmark: somebody tidies up again.
     runs = night.folder / "out2" / "oracle" / "tasks" / "runs.jsonl"

@@ -63,6 +63,7 @@ print("last line")
 """
 
 
+@pytest.mark.timeout(400)  # a machine that is lent to others needs minutes
 @pytest.mark.parametrize(
     ("lane", "updates"), [("client", 20_000), ("shell", 5_000), ("forked", 5_000)]
 )
@@ -76,7 +77,7 @@ def test_twenty_thousand_display_updates_leave_the_last_one_and_the_next_print(
             kernel: Kernel = around.enter_context(forks.start(tmp_path, kernel_environment()))
         else:
             kernel = request.getfixturevalue(f"shared_{lane}")
-        ran = run(kernel, MANY_UPDATES.format(updates=updates))
+        ran = run(kernel, MANY_UPDATES.format(updates=updates), timeout_seconds=300)
         assert ran.execution.note == ""
         assert (ran.plain, ran.text) == ([f"'value {updates - 1}'"], "last line\n")
         assert run(kernel, "print('next')").text == "next\n"

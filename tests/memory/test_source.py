@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
+from cpu_time import quick
 from fakes import make_context
 
 from cellwright.agent.policy import assess
@@ -202,11 +202,13 @@ def test_002_96_a_question_with_proposals_takes_50_ms_at_most_over_500_memories(
     store = MemoryStore(database)
     for number in range(500):
         store.add(EVERYWHERE, f"Column c{number} of table t{number % 7} holds measure {number}")
-    words_of.cache_clear()
-    fingerprint.cache_clear()
-    began = time.thread_time()  # what others do on the machine is not counted
-    found = source.look_up(turn("Our fiscal year starts in April. I prefer polars. Plot c12."))
-    assert time.thread_time() - began < 0.05
+
+    def look_up() -> RetrievalResult:
+        words_of.cache_clear()
+        fingerprint.cache_clear()
+        return source.look_up(turn("Our fiscal year starts in April. I prefer polars. Plot c12."))
+
+    found = quick(look_up, 0.05)
     assert len(found.notices) == 2
     assert "- Column c12 of table t5 holds measure 12" in lines_of(found)
 

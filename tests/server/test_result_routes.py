@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cpu_time import quick
 from jupyter_server.auth import Authorizer
 from recorded_runs import analysis_run, record_of
 from server.small_results import BROKEN, FAILED, PASSED, sample, shelf, write
@@ -149,13 +149,12 @@ class TestSamples:
         with files.runs.open("ab") as file:
             for number in range(1, 5_000):
                 file.write(line.replace(b"demo/0/1", b"demo/%d/1" % number))
-        here, began = shelf(tmp_path), time.process_time()
-        assert here.numbers("runs/one/m/demo")["total"] == 5_000
-        first = time.process_time() - began
-        began = time.process_time()
-        assert len(here.page("runs/one/m/demo", SampleFilter(start=4_900))["samples"]) == 100
-        assert time.process_time() - began < 0.5
-        assert first < 10.0
+        numbers = quick(lambda: shelf(tmp_path).numbers("runs/one/m/demo"), 10)
+        assert numbers["total"] == 5_000
+        here = shelf(tmp_path)
+        here.numbers("runs/one/m/demo")
+        late = SampleFilter(start=4_900)
+        assert len(quick(lambda: here.page("runs/one/m/demo", late), 0.5)["samples"]) == 100
 
 
 class TestComparing:

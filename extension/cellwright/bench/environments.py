@@ -27,7 +27,7 @@ from cellwright.bench.isolation import (
 )
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
-from cellwright.errors import KernelError, SetupError
+from cellwright.errors import KernelDiedError, KernelError, KernelNotReadyError, SetupError
 from cellwright.exports.sample import SampleCell
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.forking import file_limits
@@ -82,9 +82,30 @@ class SampleKernel(LateKernel[FreshKernel]):
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
     ) -> Generator[CellOutput, None, Execution]:
-        """Run a cell, after which the folder may be another one."""
+        """Run a cell, after which the folder may be another one.
+
+        Raises:
+            KernelDiedError: It did not start, died, or does not answer within the cell's limit.
+            RunCancelled: Somebody pressed Stop.
+        """
         self._description = None
+        self._end_if_silent(request.timeout_seconds, stop)
         return (yield from super().execute(request, stop, on_output))
+
+    def _end_if_silent(self, seconds: float | None, stop: Stop) -> None:
+        """End a kernel that is busy between two cells, and stays so.
+
+        A person's kernel is waited for, as the person may have a cell in it; nobody has in this.
+        """
+        if self._kernel is None:
+            return
+        seconds = seconds or SETUP_SECONDS
+        try:
+            self._kernel.wait_until_ready(seconds, stop)
+        except KernelNotReadyError as error:
+            self.end()
+            message = f"The kernel did not answer for {seconds:g} s and was ended."
+            raise KernelDiedError(message) from error
 
     def describe(self) -> KernelDescription:
         """Language, version and folder; no version before it was started."""
