@@ -18,9 +18,10 @@ SHARED = --dist worksteal
 # A plugin that no test uses takes seconds of each process
 UNUSED = -p no:anyio
 UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
-# A test that fails is run once more, and the summary names it under RERUN: each of those is a fault
-# of the test or of the product to look into, but no reason to throw a day's work away.
-AGAIN = --reruns 1 --reruns-delay 1 -raR
+# A test that fails is run again, twice at most and seconds later, as others may have the processor
+# for seconds. The summary names it under RERUN: each of those is a fault of the test or of the
+# product to look into, but no reason to throw a day's work away.
+AGAIN = --reruns 2 --reruns-delay 5 -raR
 # What `make coverage` says to pytest; without it no test is slowed down by being measured
 MEASURED =
 # Branches of all but the edges (tests/coverage_gate.py) that the tests must take, in percent

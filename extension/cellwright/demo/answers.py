@@ -64,7 +64,7 @@ def number(text: str) -> str:
         return f"{about}{int(value):,}"
     if abs(value) >= 1000:
         return f"{value:,.2f}"
-    return f"{value:.4f}".rstrip("0") if abs(value) >= 1 else f"{value:.4g}"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.4g}"
 
 
 def listing(columns: Iterable[Column]) -> str:

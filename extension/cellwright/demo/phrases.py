@@ -1074,7 +1074,7 @@ def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(
     FILTERS,
     r"col (?:with )?(?:many )?(?:row )?(?:be |verb |with )*(?:not )?missing "
-    r"|missing (?:in |of |for |with |verb )*col (?:with (?!test |val ))?",
+    r"|missing (?:in |of |for |with |verb |be |yesno )*col (?:with (?!test |val ))?",
 )
 def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
     column, many = of_kind(words, "col")[0].column, of_kind(words, "many")

@@ -529,6 +529,7 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
     spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=False)]
     if not text.isupper():
         spans = [_in_capitals(span, text) for span in spans]
+    spans = [_not_what_happened(span, spans[place + 1 :]) for place, span in enumerate(spans)]
     stems = {unit.stem for unit in units}
     names = {column: set(split) for split, column in words.parts}
     return [_with_its_whole_name(span, stems, names) for span in spans]
@@ -558,6 +559,17 @@ def _beside_its_column(before: PhraseSpan | None, span: PhraseSpan, text: str) -
         and text[word.start :].startswith(str(word.value))
     ]
     return replace(span, meanings=tuple(own)) if own else span
+
+
+def _not_what_happened(span: PhraseSpan, after: Sequence[PhraseSpan]) -> PhraseSpan:
+    """ "Appointed since 1980" asks for a time, not for a column "appointed on the advice of"."""
+    found = span.meanings
+    is_part = bool(found) and found[0].kind == "col" and found[0].penalty >= 2
+    kinds = [{word.kind for word in each.meanings} for each in after[:2]]
+    is_time = len(kinds) == 2 and "datecmp" in kinds[0] and bool(kinds[1] & {"num", "date"})
+    if not (is_part and is_time and span.text.endswith("ed")):
+        return span
+    return replace(span, meanings=(replace(found[0], kind="verb", column=None, penalty=0.0),))
 
 
 def _in_capitals(span: PhraseSpan, text: str) -> PhraseSpan:
