@@ -639,7 +639,8 @@ def title_of(query: Query) -> str:
     if query.chart == "hist":
         return f"Distribution of {names[0]}" + (f" by {groups}" if groups else "")
     value = words(", ".join(names)) if names else "Number of rows"
-    return f"{value} by {groups}" if groups else value
+    first = f" (the {query.limit} {'lowest' if query.lowest else 'highest'})"
+    return f"{value} by {groups}{first if query.limit > 1 else ''}" if groups else value
 
 
 def words(name: str) -> str:
@@ -697,6 +698,8 @@ def _box(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
 
 
 def _table(rows: str, query: Query, result: str) -> str:
+    if query.measure is not None and not query.functions:  # a row for each
+        return f"{result} = {rows}[[{_key(query.by[0])}, {quoted(query.measure.name)}]]"
     return _chained(result, _summed(rows, query, query.by))
 
 
@@ -704,7 +707,7 @@ def _value_title(query: Query) -> str:
     if query.measure is None:
         return "Number of rows"
     names = ", ".join(str(column.name) for column in query.measures)
-    return f"{query.functions[0].capitalize()} of {names}"
+    return f"{query.functions[0].capitalize()} of {names}" if query.functions else words(names)
 
 
 def _wide(query: Query, result: str) -> str:
@@ -725,7 +728,9 @@ def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     if len(query.by) == 2:
         return _table(rows, query, result), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
     many = x.column.reads_as == "text" and not x.column.is_whole
-    drawn = f"{result}.nlargest({BAR_LIMIT}, {value})" if many else result
+    limit = query.limit if query.limit > 1 else BAR_LIMIT if many else 0
+    order = "nsmallest" if query.lowest else "nlargest"
+    drawn = f"{result}.{order}({limit}, {value})" if limit else result
     return _table(rows, query, result), [
         f"{drawn}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)",
         titles,

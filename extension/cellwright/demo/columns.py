@@ -26,7 +26,8 @@ SYMBOLS = re.compile(r"[$€£¥%\s]")
 ADDITIVE = re.compile(
     r"revenue|sales|turnover|amount|profit|units|quantity|qty|orders|visits|passengers|count\b"
     r"|^total(?:[ _](?:amount|price|value|sales|eur|usd|gbp))?\s*(?:$|[(\[])"
-    r"|precipitation|rainfall|kwh|mwh|energy|votes|downloads|收入|营收|销售|金额|数量|利润|销量|订单|降水",
+    r"|precipitation|rainfall|kwh|mwh|energy|votes|downloads|deaths|fatalities|casualties"
+    r"|死亡(?!率)|伤亡(?!率)|收入|营收|销售|金额|数量|利润(?!率)|销量|订单|降水",
     re.I,
 )
 YEAR = re.compile(

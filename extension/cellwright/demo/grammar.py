@@ -336,6 +336,7 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
     year = reading.year_column()
     used = [*(f.column for f in reading.filters), *(g.column for g in reading.by)]
     is_panel = year is not None and str(year.name).lower() in YEARS and year not in used
+    is_panel = is_panel and not reading.frame.of_kind("date")  # with dates, rows are events
     if is_panel and "sum" in functions and not all(c.is_additive for c in columns):
         raise UnclearError([str(c.name) for c in columns], "panel", columns)
     if functions == ("nunique",):
@@ -864,6 +865,21 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
     return replace(query, measures=whole, functions=functions)
 
 
+def _chart_of_best(reading: Reading, words: list[Word]) -> Query | None:
+    """Bars of the n groups, or rows with names of their own, that come first."""
+    if {str(word.value) for word in of_kind(words, "chart")} - {"bar"}:
+        return None
+    query = _shaped(reading, [word for word in words if word.kind not in ("chart", "draw")])
+    if query is None or query.limit < 2 or query.nth or query.by or query.details:
+        return None
+    name = reading.name_column()
+    subject = query.subject or (Group(name) if name is not None else None)
+    is_row = query.task == "extreme" and subject is not None and subject.column.is_key
+    if subject is None or not (is_row or query.task == "best"):
+        return None
+    return replace(query, task="chart", chart="bar", by=(subject,), subject=None)
+
+
 def _usual_chart(reading: Reading, columns: list[Column], measured: bool) -> str:
     numbers = _numbers(columns)
     times = [g for g in reading.by if g.bucket or g.column.reads_as == "date" or g.column.is_year]
@@ -964,6 +980,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"D[re]*|e+|D+[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),
+    (r"(?=.*[dg])(?=.*[1t]).+", _chart_of_best),
     (r"(?=.*[dgG])[dgGcmnrVKklIwA]*", _chart),
     (r"[yw]?n*y?r?n*y?", _count),
     (r"(?=.*0)(?=.*n)[0nry]*", _per),

@@ -195,6 +195,8 @@ class Reading:
                 self.order = str(word.value)
         self.words = [w for w in self.words if w.kind not in ("group", "sorted")]
         cut = {group.column for group in self.by if group.bucket}  # per month over time
+        if any(group.column.is_year for group in self.by):  # each year over time
+            cut |= {group.column for group in self.by if group.column.reads_as == "date"}
         self.by = list(dict.fromkeys(g for g in self.by if g.bucket or g.column not in cut))
 
     @property

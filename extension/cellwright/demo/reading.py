@@ -31,6 +31,7 @@ LONGEST_PHRASE = 9
 READINGS = 300
 """How many combinations of meanings are tried."""
 BRACKETS = re.compile(r"[（(\[].*?[)）\]]")
+OF_A_LIST = re.compile("(记录|数据|明细|清单|列表|信息|统计|名单|表)$")
 CAMEL = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=^start)(?=date|time|year)|(?<=^end)(?=date|time|year)"
     r"|(?<=^birth)(?=date|year|day)|(?<=^order)(?=date)|(?<=^release)(?=date)"
@@ -354,6 +355,7 @@ def _add_nouns(words: Vocabulary) -> None:
     stem_ = re.split(r"[/\\]", frame.path)[-1].rpartition(".")[0] or frame.name
     title = set(phrase_of(CAMEL.sub(" ", stem_))) - lexicon().sets["nonoun"]
     han = re.findall(f"[{HAN}]+", stem_)
+    han += [bare for text in han if len(bare := OF_A_LIST.sub("", text)) > 1]
     for text in {*han, *(text[-2:] for text in han), *(t[-1] for t in han if len(t) == 2)}:
         if not any(text.endswith("".join(split)) for split, _ in words.parts):  # 票房 of 电影票房
             words.add(phrase_of(text), Word("row", "", text, None, 1.0))
