@@ -531,7 +531,7 @@ def read_spans(text: str, words: Vocabulary) -> list[PhraseSpan]:
     spans = [_beside_its_column(b, span, text) for b, span in zip(before, spans, strict=False)]
     if not text.isupper():
         spans = [_in_capitals(span, text) for span in spans]
-    spans = [_not_what_happened(span, spans[place + 1 :]) for place, span in enumerate(spans)]
+    spans = [_verb_before_a_time(span, spans[place + 1 :]) for place, span in enumerate(spans)]
     stems = {unit.stem for unit in units}
     names = {column: set(split) for split, column in words.parts}
     return [_with_its_whole_name(span, stems, names) for span in spans]
@@ -563,7 +563,7 @@ def _beside_its_column(before: PhraseSpan | None, span: PhraseSpan, text: str) -
     return replace(span, meanings=tuple(own)) if own else span
 
 
-def _not_what_happened(span: PhraseSpan, after: Sequence[PhraseSpan]) -> PhraseSpan:
+def _verb_before_a_time(span: PhraseSpan, after: Sequence[PhraseSpan]) -> PhraseSpan:
     """ "Appointed since 1980" asks for a time, not for a column "appointed on the advice of"."""
     found = span.meanings
     is_part = bool(found) and found[0].kind == "col" and found[0].penalty >= 2
