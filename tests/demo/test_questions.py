@@ -26,6 +26,7 @@ from demo_session import RUN_CELL, exchange, user
 
 from cellwright.demo.analyst import next_answer
 from cellwright.demo.answers import number
+from cellwright.kernels.going_back import ChangedFile, ChangedFiles, note_for_model, note_of_files
 
 HERE = Path(__file__).parent
 QUESTIONS: list[dict[str, Any]] = [
@@ -115,6 +116,21 @@ def test_a_question_is_answered_right_or_refused_with_its_words(asked: dict[str,
         return
     assert not is_refused(answer), answer
     assert [piece for piece in asked["shows"] if not is_shown(piece, f"{answer}\n{shown}")] == []
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        note_for_model("20261129-091244-6b16a6", is_undone=True),
+        note_for_model("run-1", is_undone=True, step=2, files=["sales.csv"]),
+        note_for_model("run-1", is_undone=False),
+        note_for_model("run-1", is_undone=False, by_cells=True),
+        note_of_files(ChangedFiles((ChangedFile("sales.csv"),), run_id="run-1")),
+    ],
+)
+def test_what_is_said_of_an_undo_is_no_part_of_the_question(note: str) -> None:
+    answer = answer_to(f"{note}\n\nHow many students are there?", "students.csv")
+    assert "120" in answer
 
 
 def test_a_conversation_looks_at_its_table_once_and_answers_the_same() -> None:

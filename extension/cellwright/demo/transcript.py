@@ -17,6 +17,8 @@ BLOCK = re.compile(
 
 RESULT = re.compile(r"<tool-result>\n?(.*?)\n?</tool-result>", re.S)
 """What a tool gave, in the envelope in which it is sent."""
+GONE_BACK = re.compile(r"^\(I have (?:undone|redone|put) .*\)$", re.M)
+"""What stands before a question after an undo or a redo (``kernels.going_back``)."""
 NOTICE = "Notice: "
 """How words begin that are about the run, such as how many steps are left."""
 
@@ -66,7 +68,7 @@ def read_conversation(
     blocks = {found["tag"]: found["body"] for found in BLOCK.finditer(text)}
     users = [message_text(m) for m in listed[: start + 1] if m.get("role") == "user"]
     return DemoConversation(
-        prompt=BLOCK.sub("", text).strip(),
+        prompt=GONE_BACK.sub("", BLOCK.sub("", text)).strip(),
         files=blocks.get("files", ""),
         variables=blocks.get("variables", ""),
         states=tuple(
