@@ -357,3 +357,20 @@ def test_files_are_put_back_where_the_variables_cannot_be(kernel: LiveKernel) ->
     assert (folder / "a.txt").read_text() == "0"
     assert kernel.value("kept") == "2"
     kernel.run("go.set(); waiter.join()")
+
+
+def test_the_demo_model_answers_the_questions_around_an_undo_and_a_redo(
+    kernel: LiveKernel,
+) -> None:
+    kernel.run("open('rooms.csv', 'w').write('room,guests\\nred,3\\nblue,4\\ngreen,\\n')")
+    asks = "%%agent -m cellwright-demo --mode auto\n"
+    first = kernel.run(f"{asks}What is the total of guests in rooms.csv?", answers=[])
+    assert "**7**" in first.markdown
+    kernel.run("%agent undo", answers=[])
+    assert kernel.value("'rooms' in globals()") == "False"
+    again = kernel.run(f"{asks}Which room has the most guests?", answers=[])
+    assert "**blue**" in again.markdown
+    kernel.run("%agent undo", answers=[])
+    kernel.run("%agent redo", answers=[])
+    last = kernel.run(f"{asks}How many missing values are there in guests?", answers=[])
+    assert "**1**" in last.markdown

@@ -252,7 +252,7 @@ def _about_data(
     if refused := _nothing_known(conversation, request, names):
         return _refusal(refused, request)
     source = yield from find_source(conversation, tools)
-    frame = yield from load(source, tools, conversation.earlier)
+    frame = yield from load(source, tools, conversation.holding)
     sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
     parts = []
     try:

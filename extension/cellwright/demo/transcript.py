@@ -48,6 +48,8 @@ class DemoConversation:
     """Calls and results since the prompt."""
     earlier: tuple[DemoExchange, ...] = ()
     """Calls and results of earlier turns."""
+    holding: tuple[DemoExchange, ...] = ()
+    """Those since somebody went back to a state last: what they showed of variables holds."""
     is_first_reply: bool = True
     """The model has not said anything yet."""
 
@@ -66,7 +68,9 @@ def read_conversation(
     start = _turn_start(listed, can_call)
     text = message_text(listed[start]) if start >= 0 else ""
     blocks = {found["tag"]: found["body"] for found in BLOCK.finditer(text)}
-    users = [message_text(m) for m in listed[: start + 1] if m.get("role") == "user"]
+    past = listed[: start + 1]
+    users = [message_text(m) for m in past if m.get("role") == "user"]
+    gone_back = [place for place, m in enumerate(past) if _tells_of_going_back(m)]
     return DemoConversation(
         prompt=GONE_BACK.sub("", BLOCK.sub("", text)).strip(),
         files=blocks.get("files", ""),
@@ -78,7 +82,8 @@ def read_conversation(
             if found["tag"] == "notebook-state"
         ),
         exchanges=_exchanges(listed[start + 1 :]),
-        earlier=_exchanges(listed[: start + 1]),
+        earlier=_exchanges(past),
+        holding=_exchanges(past[gone_back[-1] if gone_back else 0 :]),
         is_first_reply=not any(m.get("role") == "assistant" for m in listed),
     )
 
@@ -97,6 +102,10 @@ def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
         if start < 0 or not (follows_result and (belongs_to_result or asks_for_end)):
             start, follows_result = place, False
     return start
+
+
+def _tells_of_going_back(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "user" and GONE_BACK.search(message_text(message)) is not None
 
 
 def _has_picture(message: Mapping[str, Any]) -> bool:
