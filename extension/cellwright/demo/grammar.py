@@ -341,7 +341,8 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
         raise UnclearError([str(c.name) for c in columns], "panel", columns)
     if functions == ("nunique",):
         return reading.make("distinct", measures=columns) if len(columns) == 1 else None
-    is_key = any(g.column.is_key and g.column.reads_as == "text" for g in reading.by)
+    keys = [g.column for g in reading.by if g.column.is_key and not g.bucket]
+    is_key = any(column.reads_as != "number" for column in keys)
     if "nunique" in functions or (is_key and "mean" in functions):
         return None  # the mean of each row is none
     if len(functions) > 1 and len(columns) > 1 and reading.by:
@@ -802,6 +803,9 @@ def _ends(reading: Reading, words: list[Word]) -> Query | None:
 
 
 def _period(reading: Reading, words: list[Word]) -> Query | None:
+    before = reading.previous
+    if before is not None and before.filters and not reading.filters:  # of all rows, or of those?
+        raise UnclearError([w.text for w in words], "refers")
     dates = reading.frame.of_kind("date")
     column = dates[0] if len(dates) == 1 else reading.year_column() if not dates else None
     if column is None or reading.by:
