@@ -45,6 +45,11 @@ CLAUSE = re.compile(
     re.I,
 )
 """Where a question may end, and another about what was found begin."""
+SECOND = re.compile(r"[,，]?\s*\band (?=(?:how many|what)\b)|[,，?？]\s*(?=.*(?:多少|几))", re.I)
+"""Where a second question may begin that asks something else."""
+BACK = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
+ALONE = ("count", "distinct", "number", "missing", "duplicates")
+"""Tasks that may be asked two at a time."""
 ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names"])
 NAMING = frozenset(["what", "which", "list"])
 """Words that ask for the values that were counted."""
@@ -325,10 +330,11 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
         if more is not None:
             queries[-1] = more
             continue
-        query = _read(sentence, words, before)
-        if before is not None and REFERRING.search(sentence) and query.task != "chart":
+        part = _share_of(before, kinds) if is_known else None
+        asked = [part] if part is not None else _read(sentence, words, before)
+        if before is not None and REFERRING.search(sentence) and asked[0].task != "chart":
             raise UnclearError([REFERRING.findall(sentence)[0]], "refers")
-        queries.append(query)
+        queries += asked
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
 
@@ -350,18 +356,36 @@ def _is_filling(word: str) -> bool:
     return any(sense.kind == "fill" for sense in lexicon().senses.get(phrase_of(word), ()))
 
 
-def _read(sentence: str, words: Vocabulary, before: Query | None) -> Query:
+def _read(sentence: str, words: Vocabulary, before: Query | None) -> list[Query]:
     """What a sentence asks; where it is not understood, what it does without its last clause."""
     try:
-        return read_query(sentence, words, before)
+        return [read_query(sentence, words, before)]
     except UnclearError:
         for clause in CLAUSE.finditer(sentence):
             with suppress(UnclearError):
                 query = read_query(sentence[: clause.start()], words, before)
                 more = _asked_of(query, sentence[clause.start() :], words)
                 if more is not None:
-                    return more
+                    return [more]
+        for second in SECOND.finditer(sentence):
+            with suppress(UnclearError):
+                return _both(sentence[: second.start()], sentence[second.end() :], words)
         raise
+
+
+def _both(first: str, second: str, words: Vocabulary) -> list[Query]:
+    """Two questions in one sentence, where nothing said of the one is meant of the other.
+
+    Raises:
+        UnclearError: One of them is not understood, or they hang together.
+    """
+    one, other = read_query(first, words), read_query(second, words)
+    columns = [{each.column for each in query.filters} for query in (one, other)]
+    is_row = one.functions in (("max",), ("min",))  # "and how many rooms" may be of that row
+    hangs = is_row or not columns[0] <= columns[1] or BACK.search(second)
+    if hangs or REFERRING.search(second) or not {one.task, other.task} <= {*ALONE}:
+        raise UnclearError([second], "refers")
+    return [one, other]
 
 
 def _asked_again(before: Query, kinds: AbstractSet[str]) -> Query | None:
@@ -373,6 +397,17 @@ def _asked_again(before: Query, kinds: AbstractSet[str]) -> Query | None:
     if kinds <= {*SOFT, "which"} and before.having is not None:
         return before  # "Are there names that occur twice? Which ones?"
     return None
+
+
+def _share_of(before: Query | None, kinds: AbstractSet[str]) -> Query | None:
+    """How large a part those are that were counted: "What percentage of the rows is that?"."""
+    if before is None or before.by or "share" not in kinds:
+        return None
+    if not kinds <= {*SOFT, "share", "row", "fits"}:
+        return None
+    if before.task == "missing" and before.rule == "count" and before.measures:
+        return replace(before, rule="share")
+    return replace(before, task="share") if before.task == "count" and before.filters else None
 
 
 def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:

@@ -429,9 +429,11 @@ def _tell_groups(work: Work, text: str) -> str:
     if not told or not printed:
         return told
     if query.difference and len(rows) == 2:
-        (first, *_, more), (second, *_, less) = rows
-        ends = {"more": number(more), "less": number(less)}
-        return told + _tell(work, "higher", printed, first=first, second=second, **ends)
+        # Groups that are numbers or dates stand in their own order, not in that of the values.
+        higher, lower = sorted(rows, key=lambda row: float(row[-1]), reverse=True)
+        ends = {"more": number(higher[-1]), "less": number(lower[-1])}
+        name = "higher" if float(higher[-1]) > float(lower[-1]) else "as_high"
+        return told + _tell(work, name, printed, first=higher[0], second=lower[0], **ends)
     return told + _tell(work, "together", printed)
 
 
@@ -484,7 +486,8 @@ def _tell_change(work: Work, text: str) -> str:
     first, last, change = map(number, found.groups())
     start, end = sorted(int(each.value) for each in query.base)
     what = _what(work) if query.functions else listing(query.measures)
-    parts = {"first": first, "last": last, "start": start, "end": end}
+    unit = " %" if query.rule == "share" else ""
+    parts = {"first": first, "last": last, "start": start, "end": end, "unit": unit}
     return _tell(work, "change", change, what=what, **parts)
 
 

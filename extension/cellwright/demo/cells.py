@@ -197,7 +197,8 @@ def _date_condition(place: str, sign: str, value: Any) -> str:
     if value == "weekend":
         return f"({place}.dt.dayofweek >= 5)"
     if isinstance(value, tuple):
-        return f"{place}.dt.{DATE_PARTS[part]}.isin({list(value)})"
+        cut = DATE_PARTS.get(part, 'strftime("%Y-%m")')
+        return f"{place}.dt.{cut}.isin({list(value)})"
     if part in DATE_PARTS:
         return f"({place}.dt.{DATE_PARTS[part]} {compare} {value})"
     if part == "month":
@@ -378,8 +379,11 @@ def _change(rows: str, query: Query, result: str) -> str:
         by_year = f"{ends}.groupby({quoted(year.name)})[{name}].{called(query.functions[0])}"
     else:
         by_year = f"{ends}.set_index({quoted(year.name)})[{name}]"
+    change = f"by_year[{last}] - by_year[{first}]"
+    if query.rule == "share":
+        change = f"({change}) / by_year[{first}] * 100"
     return (
-        f"by_year = {by_year}\n{result} = by_year[{last}] - by_year[{first}]\n"
+        f"by_year = {by_year}\n{result} = {change}\n"
         f"print(by_year[{first}], by_year[{last}])\nprint({result})"
     )
 

@@ -357,7 +357,8 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
 
 
 SIDES = {
-    "==": "", "year": "year", "month_of_year": "month_of_year", "day_of_week": "weekday",
+    "==": "", "year": "year", "month": "month", "month_of_year": "month_of_year",
+    "day_of_week": "weekday",
 }  # fmt: skip
 """Conditions that name one of two parts to compare, and the unit that dates are cut to then."""
 
@@ -400,6 +401,8 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     if compared is None:
         return None
     functions, columns = compared
+    if any("percent" in w.text for w in of_kind(words, "bymuch")):
+        return None
     parts: dict[str, Any] = {"measures": columns, "functions": functions}
     is_gap = of_kind(words, "difference") or any("diff" in w.text for w in words)
     if functions == ("max", "min") and is_gap and not reading.by:
@@ -449,7 +452,10 @@ def _change(reading: Reading, words: list[Word]) -> Query | None:
         columns += whole
     if len(ends) != 2 or len(columns) != 1 or len(functions) > 1 or reading.by:
         return None
-    parts = {"filters": tuple(f for f in reading.filters if f not in ends), "base": tuple(ends)}
+    others = tuple(each for each in reading.filters if each not in ends)
+    parts: dict[str, Any] = {"filters": others, "base": tuple(ends)}
+    if any("percent" in w.text for w in of_kind(words, "bymuch")):
+        parts["rule"] = "share"
     return reading.make("change", measures=tuple(columns), functions=functions, **parts)
 
 
@@ -611,6 +617,9 @@ def _most_rows(reading: Reading, words: list[Word]) -> Query | None:
     """The group with the most rows, or the most common value."""
     days = [replace(w, kind="unit", value="day") for w in of_kind(words, "when")]
     subjects = [*of_kind(words, "col", "unit"), *days]
+    name = reading.name_column()
+    if not subjects and name is not None:  # who occurs most often
+        subjects = [Word("col", str(name.name), None, name)]
     if len(subjects) != 1 or any(c.is_key for c in _columns(subjects)):
         return None
     word = (of_kind(words, "mode") or of_kind(words, "most"))[0]
@@ -707,7 +716,11 @@ def _rate(reading: Reading, words: list[Word]) -> Query | None:
         return None
     yes = Filter(column, "==", column.flags[0], words[0].start)
     base = tuple(f for f in reading.filters if f.column != column)
-    return reading.make("share", filters=(yes,), base=base)
+    lists = [f.column for f in base if f.sign == "in" and f.joined_by != "or"]
+    if of_kind(words, "difference", "compare") and not lists:
+        return None
+    each = [Group(lists[0])] if len(lists) == 1 and not reading.by else []
+    return reading.make("share", filters=(yes,), base=base, by=(*reading.by, *each))
 
 
 def _missing(reading: Reading, words: list[Word]) -> Query | None:
@@ -975,7 +988,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
-    (r"[ynlwsrLN4M]*(?:q[nLMrys4l]*|z+[nysLr]*)", _missing),
+    (r"[ynlwsrLN4M]*(?:q[nLMrys4lq]*|z+[nysLr]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
     (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
@@ -994,15 +1007,15 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*[ABEFK3])[ABEF3Kpwyr]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
     (r"[pwl]?1?t1?[rcU]b", _by_measure),
-    (r"n?[rcm]l?t1", _first_groups),
+    (r"n?[rcm]n?l?t1", _first_groups),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
     (
-        r"pcMr|WMr|[wpl]?t?1?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM",
+        r"pcMr|WMr|[wpl]?t?1?[cU](?:Mr?n?|rM|nM|f)|w?f[cU]|pf|t?1?f[cU]|[cU]rnM|w?[cU]Mn?r|w[cU]rM",
         _most_rows,
     ),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
-    (r"r?ca", _rate),
+    (r"r?ca[AB]?", _rate),
     (r"[wl]?c7s", _best_share),
     (r"[lwy]*r?i?c+[yli]*", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),

@@ -51,6 +51,7 @@ ENDS = re.compile(
 """Names of dates at which something is over."""
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
+MONTHS = ("month", "月份", "月")
 FROM = re.compile(
     r"^(?:from|start|origin|dep|source|sender)|从|来自|寄件|寄出|发件|发货|出发|始发|起点", re.I
 )
@@ -75,6 +76,7 @@ UNITS = {
     "inches": r"inch|screen|diagonal|英寸",
     "tonnes": r"\bt\b|tonne|\btons\b|吨",
     "hectares": r"\bha\b|hectare|公顷",
+    "mu": "亩",
     "feet": r"\bft\b|feet|foot|\balt",
     "seconds": r"sec|\bs\b|秒",
     "km": r"\bkm\b|公里|千米",
@@ -235,6 +237,9 @@ class Reading:
         year = None if self.events else self.year_column()
         if word.value == "year" and year is not None:
             return Group(year)
+        months = [c for c in self.frame.of_kind("number") if str(c.name).lower() in MONTHS]
+        if word.value == "month_of_year" and len(months) == 1 and not self.frame.of_kind("date"):
+            return Group(months[0])
         if word.value in ("time", "day") and not self.frame.of_kind("date") and year is not None:
             return Group(year)
         return _cut(self.date_column([word]), str(word.value))
@@ -350,8 +355,12 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
 
 _keep(NUMBERS, r"col thiscol |thiscol (?:of )?col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
+_rule(NUMBERS, r"(?:period (?:be )*)?(?:in )?when until when ")(  # 时间范围是从什么时候到什么时候
+    lambda _, words: _made("period", words, None)
+)
 _keep(NUMBERS, r"row count (?=most )", "count")  # 借阅次数最多
 _keep(NUMBERS, r"(?:row|val) who ", "row", "val")  # people who smoke
+_keep(NUMBERS, r"(?:and|or|than|versus) who (?=(?:not )?val )", "and", "or", "than", "versus")
 _keep(NUMBERS, r"verb (?:by|using) val ", "val")  # built by Boeing
 _keep(NUMBERS, r"money (?:with |in |using |be )*val ", "val")  # paid with a card
 _keep(NUMBERS, r"val row (?=(?:and |or |comma |than |versus )+(?:in |with )*(?:not )?val )", "val")
@@ -617,6 +626,15 @@ def _half(reading: Reading, words: list[Word]) -> list[Word] | None:
         return None
     months = ("month_of_year <=", 6) if half.value == "1" else ("month_of_year >=", 7)
     return _made("datetest", words, [*(("year", int(y.value)) for y in years), months])
+
+
+@_rule(DATES, r"(?:in )?(?:num )?decade ")
+def _decade(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The 1990s are ten years; the 1900s may be a hundred."""
+    said = of_kind(words, "num", "decade")[0].value
+    if not isinstance(said, float) or said % 10 or not said % 100 or not 1500 < said < 2200:
+        return None
+    return _made("datetest", words, [("year >=", int(said)), ("year <=", int(said) + 9)])
 
 
 @_rule(DATES, r"(?:month|quarter|dow) ")
@@ -982,6 +1000,17 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     return [*kept, *_made("filter", words, made)]
 
 
+@_rule(FILTERS, r"(?:datetest|test) (?:using|by) col ")
+def _date_by_column(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """Between 1950 and 1959 according to start_date."""
+    column, tested = words[-1].column, words[0]
+    if words[1].text in ("by", "per") or column is None or column.reads_as != "date":
+        return None
+    if tested.kind == "test":
+        (tested,) = _years_between(words[:1]) or [tested]
+    return _date_filter(reading, [words[-1], tested]) if tested.kind == "datetest" else None
+
+
 @_rule(
     FILTERS,
     r"num (?:(?:comma |or |and )+num )+col ",
@@ -1049,14 +1078,21 @@ def _loose_amount(reading: Reading, words: list[Word]) -> list[Word] | None:
     )
 
 
+def _years_between(words: list[Word]) -> list[Word] | None:
+    """Between two numbers that may be years."""
+    sign, value, unit = words[0].value[0]
+    if unit or sign != "between" or not all(1500 <= year <= 2200 for year in value):
+        return None
+    low, high = map(int, value)
+    return _made("datetest", words, [("year >=", low), ("year <=", high)])
+
+
 @_rule(FILTERS, r"test ")
 def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
     """A comparison whose unit tells the column."""
+    if years := _years_between(words):
+        return years
     unit = words[0].value[0][2]
-    years = words[0].value
-    if not unit and years[0][0] == "between" and all(1500 <= v <= 2200 for v in years[0][1]):
-        low, high = map(int, years[0][1])
-        return _made("datetest", words, [("year >=", low), ("year <=", high)])
     found = [c for c in reading.frame.of_kind("number") if unit and fits_unit(c, unit)]
     if len(found) != 1:
         reason = "two_columns" if found else "unit" if unit else "no_column"
@@ -1078,7 +1114,10 @@ def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
     r"col (?:with )?(?:many )?(?:row )?(?:be |verb |with )*(?:not )?missing "
     r"|missing (?:in |of |for |with |verb |be |yesno )*col (?:with (?!test |val ))?",
 )
-def _missing_column(_: Reading, words: list[Word]) -> list[Word]:
+def _missing_column(reading: Reading, words: list[Word]) -> list[Word] | None:
+    after = reading.words[reading.words.index(words[-1]) + 1 :][:1]
+    if words[-1].kind == "missing" and of_kind(after, "col"):
+        return None  # the countries that have a missing code
     column, many = of_kind(words, "col")[0].column, of_kind(words, "many")
     assert column is not None
     said = of_kind(words, "missing")[0].text
@@ -1158,6 +1197,11 @@ def _quantile(_: Reading, words: list[Word]) -> list[Word] | None:
 )
 def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
     functions = [str(word.value) for word in of_kind(words, "fn")]
+    columns = [word.column for word in of_kind(words, "col")]
+    if words[0].kind == "fn" and len(columns) == 2 and columns[0] == columns[1]:
+        # The second is that of the next function: 平均年龄和年龄中位数.
+        made = _measured(words[:-1], functions)
+        return made and [*made, words[-1]]
     is_behind = words[0].kind == "col" and "nunique" in functions
     return None if is_behind else _measured(words, functions)
 
@@ -1251,6 +1295,10 @@ def _each_row(reading: Reading, words: list[Word]) -> list[Word] | None:
 
 @_rule(GROUPS, r"by " + KEY + r"(?:(?:and |comma |by |then )+" + KEY + r")*(?:byend )?")
 def _grouped(reading: Reading, words: list[Word]) -> list[Word] | None:
+    for unit, of, key in zip(words, words[1:], words[2:], strict=False):
+        is_cut = unit.kind == "unit" and of.kind == "of" and key.column is not None
+        if is_cut and key.column.reads_as != "date":  # type: ignore[union-attr]
+            return None  # by year of manufacture is not by year and manufacturer
     return _groups(reading, of_kind(words, "col", "unit"), words)
 
 

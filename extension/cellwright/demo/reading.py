@@ -58,6 +58,8 @@ LASTING = ("小时", "时长", "时间", "时数")
 """Ends of names of how long something lasts."""
 INCLUDED = re.compile(r"[（(]\s*(?:含|包含|包括|both included|inclusive)[^()（）]*[)）]", re.I)
 RANGE = re.compile(r"\d\D{0,3}[到至]\s*\d|之间|between", re.I)
+MEASURED = re.compile("[量额价率值]$")
+"""Ends of what is measured, which names no rows."""
 GLOSS = re.compile(r"[（(]([^()（）]+)(?:[)）]|$)")
 DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
 
@@ -134,7 +136,11 @@ def vocabulary(frame: TableColumns, found: tuple[tuple[Column, Any], ...] = ()) 
     words = Vocabulary(frame)
     for column in frame.columns:
         split = _split(column, frame)
-        names = _names(column, split)
+        names = {
+            phrase: penalty
+            for phrase, penalty in _names(column, split).items()
+            if penalty < 2 or not _is_rate_of_flag(phrase, frame)
+        }
         for phrase, penalty in names.items():
             for named in [column, *_also_called(phrase, penalty, frame)]:
                 words.add(phrase, Word("col", "", None, named, penalty))
@@ -152,6 +158,13 @@ def vocabulary(frame: TableColumns, found: tuple[tuple[Column, Any], ...] = ()) 
     _add_nouns(words)
     _leave_open(words)
     return words
+
+
+def _is_rate_of_flag(phrase: Phrase, frame: TableColumns) -> bool:
+    """Whether a part of a name may be a share of yes: 投保率, beside 前期投保率 and 是否投保."""
+    bare = "".join(phrase[:-1])
+    flags = ("".join(_split(c, frame)).removeprefix("是否") for c in frame.columns if c.flags)
+    return phrase[-1:] in (("率",), ("rate",)) and bare in flags
 
 
 def _also_called(phrase: Phrase, penalty: float, frame: TableColumns) -> list[Column]:
@@ -304,6 +317,9 @@ def _add_value(words: Vocabulary, column: Column, value: Any) -> None:
     words.add(phrase, Word(kind, "", value, column, penalty))
     if text[0] == "已" and len(phrase) > 2:
         words.add(phrase[1:], Word("val", "", value, column, 0.3))  # 关闭 of 已关闭
+    last, comma, given = text.partition(", ")
+    if comma and "," not in given:  # Stephen Harper, who is listed as "Harper, Stephen"
+        words.add(phrase_of(f"{given} {last}"), Word("val", "", value, column, 0.2))
     bare = phrase_of(BRACKETS.sub(" ", text))
     if bare != phrase and not lexicon().senses.get(bare):
         words.add(bare, Word("val", "", value, column, 0.2))
@@ -357,7 +373,9 @@ def _add_nouns(words: Vocabulary) -> None:
     han = re.findall(f"[{HAN}]+", stem_)
     han += [bare for text in han if len(bare := OF_A_LIST.sub("", text)) > 1]
     for text in {*han, *(text[-2:] for text in han), *(t[-1] for t in han if len(t) == 2)}:
-        if not any(text.endswith("".join(split)) for split, _ in words.parts):  # 票房 of 电影票房
+        if MEASURED.search(text):
+            _add_measured(words, text)
+        elif not any(text.endswith("".join(split)) for split, _ in words.parts):  # 票房 of 电影票房
             words.add(phrase_of(text), Word("row", "", text, None, 1.0))
     whole = tuple(word for word in phrase_of(CAMEL.sub(" ", stem_)) if word in title)
     if len(whole) == 2 and len(title) == 2:
@@ -389,6 +407,13 @@ def _add_nouns(words: Vocabulary) -> None:
             for noun in nouns:
                 _add_noun(words, noun, 1.1)
     _add_persons(words)
+
+
+def _add_measured(words: Vocabulary, what: str) -> None:
+    """What a file's name says of its numbers may be said with each: 牛肉产量 in 肉类产量."""
+    for column in words.frame.of_kind("number"):
+        if not (column.is_year or column.is_identifier):
+            words.add(phrase_of(f"{column.name}{what}"), Word("col", "", None, column, 0.3))
 
 
 def _add_noun(words: Vocabulary, noun: Phrase, penalty: float) -> None:
@@ -485,7 +510,7 @@ def _add_events(words: Vocabulary) -> None:
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         is_monthly = all(text[7:] in ("", "-01") for text in dates[0].examples)
-        for day in ("month", "月") if is_monthly else ("day", "天", "日子", "天数"):
+        for day in ("month", "月", "月份") if is_monthly else ("day", "天", "日子", "天数"):
             words.add(phrase_of(day), Word("row", "", day, None, 1.5))
 
 
@@ -606,7 +631,9 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
         found.append(Word(sense.kind, "", value, None, sense.penalty))
     first = units[0].text
     is_decade = first.endswith("s")  # "the 1990s" are ten years, not one
-    if len(units) == 1 and first[0].isdigit() and not is_decade:
+    if len(units) == 1 and is_decade and re.fullmatch(r"\d{3}0['’]?s", first):
+        found.append(Word("decade", "", float(first[:4])))
+    elif len(units) == 1 and first[0].isdigit() and not is_decade:
         kind = "date" if re.search(r"[-/]", first) else "num"
         value = _iso(first) if kind == "date" else float(first.replace(",", ""))
         found.append(Word(kind, "", value))
@@ -639,7 +666,12 @@ def _joined_names(units: Sequence[Unit], words: Vocabulary) -> Iterator[Word]:
     texts = [unit.text for unit in units]
     for parts, column in words.parts:
         name = str(column.name).lower()
-        if len(parts) == 1 and len(name) > 4 and name.isascii() and _runs_together(name, texts):
+        if len(parts) > 1 or len(name) < 5 or not name.isascii():
+            continue
+        short, one = name.removesuffix("name"), re.sub("ies$", "y", texts[0])
+        if short != name and len(texts) == 1 and len(short) > 2 and _is_cut_short(short, one):
+            yield Word("col", "", None, column, 1.0)  # the countries of ``ctryname``
+        elif _runs_together(name, texts):
             yield Word("col", "", None, column, 0.8)
             if column.flags:
                 yield Word("val", "", column.flags[0], column, 1.2)
@@ -703,12 +735,23 @@ def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
                 yield Word("val", "", column.flags[0], column, 2.6)
     for phrase, column, value in words.values:
         root = phrase[0].rstrip("aeiouy") if len(phrase) == 1 else ""
-        if len(root) > 2 and any(text in (root + end, phrase[0] + end) for end in DEMONYMS):
+        is_demonym = len(root) > 2 and any(
+            text in (root + end, phrase[0] + end) for end in DEMONYMS
+        )
+        if is_demonym or (text.endswith("ed") and _is_event(phrase, text)):
             yield Word("val", "", value, column, 1.0)
         elif root.isascii() and 4 < len(phrase[0]) < len(text) - 3 and text.startswith(phrase[0]):
             yield Word(
                 "val", "", value, column, 1.2
             )  # carni for carnivores, not north for northern
+
+
+def _is_event(phrase: Phrase, verb: str) -> bool:
+    """Whether a value is what happened to those who did something: "Retirement" and "retired"."""
+    if len(phrase) != 1 or not phrase[0].endswith(("ment", "ation", "ition")):
+        return False
+    noun, root = (word_family(word).rstrip("e") for word in (phrase[0], verb))
+    return noun == root and len(root) > 3
 
 
 def _does(doer: str, verb: str) -> bool:
