@@ -127,6 +127,39 @@ def test_a_kernel_that_stays_busy_between_two_cells_is_ended(tmp_path: Path) -> 
         assert not room.kernel.is_alive()
 
 
+NEVER_BEGINS = """
+kernel = get_ipython().kernel
+send = kernel.session.send
+parent = {"header": kernel.session.msg_header("execute_request"), "metadata": {}, "content": {}}
+
+def send_no_more_of_cells(stream, kind, *given, **named):
+    asked = (named.get("parent") or {}).get("header", {}).get("msg_type")
+    return None if asked == "execute_request" else send(stream, kind, *given, **named)
+
+def break_off():
+    send(kernel.iopub_socket, "status", {"execution_state": "busy"}, parent=parent)
+    kernel.session.send = send_no_more_of_cells
+
+import asyncio
+_ = asyncio.get_running_loop().call_later(0.1, break_off)
+"""
+"""It answers what it is, says that it is busy with something, and nothing more of any cell."""
+
+
+@pytest.mark.kernel
+@pytest.mark.timeout(60)
+def test_a_kernel_that_never_says_that_a_cell_begins_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cellwright.kernels.client.ANSWER_SECONDS", 2.0)
+    with Rooms({}).open(ITEM, Stop(), tmp_path) as room:
+        assert room.run(NEVER_BEGINS, 30).status == "ok"
+        time.sleep(0.5)
+        with pytest.raises(KernelError, match="did not begin the cell within 2 s.+was ended"):
+            room.run("while True: pass", 5)
+        assert not room.kernel.is_alive()
+
+
 @pytest.mark.kernel
 def test_memory_past_the_samples_limit_is_an_error_of_the_cell(tmp_path: Path) -> None:
     limits = Item("big", "x").limits

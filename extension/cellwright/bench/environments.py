@@ -90,7 +90,22 @@ class SampleKernel(LateKernel[FreshKernel]):
         """
         self._description = None
         self._end_if_silent(request.timeout_seconds, stop)
-        return (yield from super().execute(request, stop, on_output))
+        try:
+            return (yield from super().execute(request, stop, on_output))
+        except KernelNotReadyError as error:
+            # Code that breaks the kernel's own threads can keep it from ever saying that it begins.
+            self.end()
+            raise KernelDiedError(f"{error} It was ended.") from error
+
+    def started(self) -> FreshKernel:
+        """The kernel itself, started now if it was not; nobody else has cells in it.
+
+        Raises:
+            CellwrightError: It does not start.
+        """
+        kernel = super().started()
+        kernel.is_shared = False
+        return kernel
 
     def _end_if_silent(self, seconds: float | None, stop: Stop) -> None:
         """End a kernel that is busy between two cells, and stays so.

@@ -266,6 +266,8 @@ class ClientKernel:
     """Expressions that are worked out whenever the probe is installed, whatever comes of them."""
     _last_patience_seconds = LAST_PATIENCE_SECONDS
     """How long a cell that was interrupted for the last time may go on before it is given up."""
+    is_shared = True
+    """Somebody else may have a cell in it, which is waited for however long it takes."""
 
     def __init__(
         self,
@@ -628,7 +630,8 @@ class ClientKernel:
 
     def _check_begun(self, run: CellRun) -> None:
         """A kernel that is not busy with anything else begins at once, or never."""
-        if run.started_at is None and not self._busy and run.seconds > ANSWER_SECONDS:
+        is_others_turn = self.is_shared and bool(self._busy)
+        if run.started_at is None and not is_others_turn and run.seconds > ANSWER_SECONDS:
             raise KernelNotReadyError(
                 f"The kernel did not begin the cell within {ANSWER_SECONDS:.0f} s.",
                 hint="Restart it.",
