@@ -23,6 +23,7 @@ from cellwright.demo.phrases import SOFT, fits_unit
 from cellwright.demo.query import Query, UnclearError
 from cellwright.demo.reading import (
     Vocabulary,
+    Word,
     correct_spelling,
     read_spans,
     unknown_words,
@@ -314,7 +315,8 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
         sentence, slips = correct_spelling(without_asides(raw, words), words)
         notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
         spans = [s for s in read_spans(sentence, words) if s.text not in ("they", "them")]
-        kinds = {word.kind for span in spans for word in span.meanings[:1]}
+        first = [word for span in spans for word in span.meanings[:1]]
+        kinds = {word.kind for word in first}
         is_known = all(span.meanings for span in spans)
         if is_known and kinds <= {*SOFT, "row", "telling", "names", "column"}:
             if len(sentences) == 1 and "names" not in kinds and "column" not in kinds:
@@ -324,7 +326,7 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
             if "telling" in kinds or (queries and not asks):
                 continue
         before = queries[-1] if queries else None
-        more = _asked_again(before, kinds) if before is not None and is_known else None
+        more = _asked_again(before, first) if before is not None and is_known else None
         if before is not None and more is None:
             more = _asked_of(before, sentence, words)
         if more is not None:
@@ -388,14 +390,19 @@ def _both(first: str, second: str, words: Vocabulary) -> list[Query]:
     return [one, other]
 
 
-def _asked_again(before: Query, kinds: AbstractSet[str]) -> Query | None:
+def _asked_again(before: Query, words: Sequence[Word]) -> Query | None:
     """The query before, where a sentence has no words of its own: "Which are they?"."""
+    kinds = {word.kind for word in words}
     if before.task == "distinct" and kinds <= SOFT | NAMING:
         return replace(before, task="values")
     if kinds <= {*SOFT, "many"} and before.task in COUNTED:
         return before  # "Are there duplicates? How many?"
     if kinds <= {*SOFT, "which"} and before.having is not None:
         return before  # "Are there names that occur twice? Which ones?"
+    rules = [str(word.value) for word in words if word.kind == "rule"]
+    plain = {*SOFT, "rule", "using", "by", "thiscol", "many", "fits"}
+    if before.task == "outliers" and len(rules) == 1 and kinds <= plain:
+        return replace(before, rule=rules[0])  # "Are there outliers? Use the IQR rule."
     return None
 
 
@@ -416,7 +423,11 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     first = [span.meanings[0] for span in spans if span.meanings]
     kinds = {word.kind for word in first}
     columns = tuple(w.column for w in first if w.kind == "col" and w.column is not None)
-    if len(first) < len(spans) or not kinds <= {*SOFT, *ASKING, "col"} or not first:
+    if len(first) < len(spans) or not first:
+        return None
+    # "Which village has the most rows, and how many?": rows are what is counted there.
+    counted = {"row", "clf"} if query.measure is None and query.task == "best" else set()
+    if not kinds <= {*SOFT, *ASKING, "col", *counted}:
         return None
     if query.task == "number" and query.functions in (("max",), ("min",)) and columns:
         is_low = query.functions == ("min",)

@@ -988,7 +988,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
-    (r"[ynlwsrLN4M]*(?:q[nLMrys4lq]*|z+[nysLr]*)", _missing),
+    (r"[ynlwsrLN4M]*(?:q[nLMrys4lqw]*|z+[nysLr]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
     (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),

@@ -1055,8 +1055,9 @@ def _number_column(_: Reading, words: list[Word]) -> list[Word] | None:
 def _person_test(reading: Reading, words: list[Word]) -> list[Word] | None:
     """Of people "over 40" is an age."""
     has_sex = any(SEX.search(str(c.name)) for c in reading.frame.columns)
+    persons = PEOPLE | lexicon().sets["person"]
     of_people = words[0].kind == "row" and (
-        words[0].value in PEOPLE or (has_sex and words[0].value)
+        words[0].value in persons or (has_sex and words[0].value)
     )
     if words[0].kind == "filter":
         of_people = bool(SEX.search(str(words[0].value[0].column.name)))

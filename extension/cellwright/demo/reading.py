@@ -637,12 +637,22 @@ def _meanings(units: Sequence[Unit], words: Vocabulary) -> tuple[Word, ...]:
         kind = "date" if re.search(r"[-/]", first) else "num"
         value = _iso(first) if kind == "date" else float(first.replace(",", ""))
         found.append(Word(kind, "", value))
+    found = _written_so(found, units)
     if not found:
         found += [*_longer_names(units, words), *_joined_names(units, words)]
         found += _longer_values(units, words)
     if not found and len(units) == 1 and first.isalpha():
         found += _forms(first, words)
     return tuple(sorted(found, key=lambda word: word.penalty))
+
+
+def _written_so(found: list[Word], units: Sequence[Unit]) -> list[Word]:
+    """Of several columns the one that is called just so: engine, beside a column engines."""
+    said = " ".join(unit.text for unit in units)
+    exact = [w for w in found if w.column and str(w.column.name).lower().replace("_", " ") == said]
+    if len(exact) != 1 or exact[0].kind != "col":
+        return found
+    return [word for word in found if word.kind != "col" or word is exact[0]]
 
 
 def _iso(text: str) -> str:
