@@ -51,7 +51,7 @@ SECOND = re.compile(r"[,，]?\s*\band (?=(?:how many|what)\b)|[,，?？]\s*(?=.*
 BACK = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
 ALONE = ("count", "distinct", "number", "missing", "duplicates")
 """Tasks that may be asked two at a time."""
-ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names"])
+ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names", "yesno"])
 NAMING = frozenset(["what", "which", "list"])
 """Words that ask for the values that were counted."""
 GREETING = re.compile(r"^\s*(?:hi|hello|hey)\b(?: there)?[ ,!.]*", re.I)
@@ -438,7 +438,8 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     units = [str(word.value) for word in first if word.kind == "unitword"]
     if any(query.measure is None or not fits_unit(query.measure, unit) for unit in units):
         return None
-    if "many" in kinds and query.measure and not query.measure.dtype.startswith("int"):
+    counted_in = columns or ((query.measure,) if query.measure else ())
+    if "many" in kinds and not all(c.dtype.startswith("int") for c in counted_in):
         return None  # how many there are is not how much it has
     if not columns:
         return query if kinds & {"many", "ask"} and query.task != "rows" else None

@@ -19,6 +19,7 @@ from cellwright.demo.cells import (
 )
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import sentence
+from cellwright.demo.phrases import NAME
 from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
 from cellwright.demo.steps import Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
@@ -240,7 +241,9 @@ def _one(text: str) -> str:
 def _end(work: Work) -> str:
     """Which end of the order is meant: highest, 3rd lowest."""
     query = work.query
-    end = work.say("lowest" if query.lowest else "highest")
+    is_date = query.measure is not None and query.measure.reads_as == "date"
+    ends = ("earliest", "latest") if is_date else ("lowest", "highest")
+    end = work.say(ends[0] if query.lowest else ends[1])
     if not query.nth:
         return work.say("most", end=end)
     nth = {2: "2nd", 3: "3rd"}.get(query.limit, f"{query.limit}th")
@@ -363,6 +366,9 @@ def _tell_extreme(work: Work, text: str) -> str:
     value = number(rows[0][header.index(str(query.measures[0].name))])
     keys = [c for c in labels if c.is_key and not c.is_counter]
     keys.sort(key=lambda c: c.reads_as != "text")
+    # Where some have several rows, still what people know a row by: a name, or a number.
+    keys += [c for c in labels if NAME.search(str(c.name))]
+    keys += [c for c in labels if c.is_identifier and not c.is_counter]
     named = query.subject.column if query.subject else next(iter(keys), None)
     if named is None or named not in labels:
         told = _tell(work, "extreme", value, end=end)

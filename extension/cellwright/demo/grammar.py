@@ -266,7 +266,7 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
     if person is not None and any(re.search("人|名|位", w.text) for w in of_kind(words, "many")):
         if is_name(person):
             raise UnclearError([w.text for w in of_kind(words, "many")], "different", [person])
-        return reading.make("distinct", measures=(person,))
+        return _each(reading, reading.make("distinct", measures=(person,)))
     return _each(reading, reading.make("count"))
 
 
@@ -723,6 +723,17 @@ def _rate(reading: Reading, words: list[Word]) -> Query | None:
     return reading.make("share", filters=(yes,), base=base, by=(*reading.by, *each))
 
 
+def _rate_of_value(reading: Reading, words: list[Word]) -> Query | None:
+    """离职率 is the share of those who have left."""
+    filters = sorted(reading.filters, key=lambda each: each.place)
+    if not filters or filters[-1].sign != "==" or filters[-1].column.reads_as != "text":
+        return None
+    *base, part = filters
+    if words[0].text != "率" or words[0].start - part.place != len(str(part.value)):
+        return None
+    return reading.make("share", filters=(part,), base=tuple(base))
+
+
 def _missing(reading: Reading, words: list[Word]) -> Query | None:
     """Gaps, of a column or of each."""
     gaps = of_kind(words, "missingcol")
@@ -897,6 +908,13 @@ def _chart_of_best(reading: Reading, words: list[Word]) -> Query | None:
     return replace(query, task="chart", chart="bar", by=(subject,), subject=None)
 
 
+def _pie_of_shares(reading: Reading, words: list[Word]) -> Query | None:
+    """A pie shows shares, whether that is said or not."""
+    if {str(word.value) for word in of_kind(words, "chart")} != {"pie"}:
+        return None
+    return _chart(reading, [word for word in words if word.kind != "share"])
+
+
 def _usual_chart(reading: Reading, columns: list[Column], measured: bool) -> str:
     numbers = _numbers(columns)
     times = [g for g in reading.by if g.bucket or g.column.reads_as == "date" or g.column.is_year]
@@ -999,6 +1017,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"C[qrz]*", _same("clean")),
     (r"(?=.*[dg])(?=.*[1t]).+", _chart_of_best),
     (r"(?=.*[dgG])[dgGcmnrVKklIwA]*", _chart),
+    (r"(?=.*g)(?=.*s)[dgscmnr]*", _pie_of_shares),
     (r"[yw]?n*y?r?n*y?", _count),
     (r"(?=.*0)(?=.*n)[0nry]*", _per),
     (r"[wlyni]*[cU]5", _having),
@@ -1016,6 +1035,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
     (r"r?ca[AB]?", _rate),
+    (r"r?a", _rate_of_value),
     (r"[wl]?c7s", _best_share),
     (r"[lwy]*r?i?c+[yli]*", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),

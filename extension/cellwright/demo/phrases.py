@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.lexicon import lexicon, phrase_of, word_family
+from cellwright.demo.lexicon import HAN, lexicon, phrase_of, word_family
 from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
 from cellwright.demo.reading import BRACKETS, CAMEL, Word
 
@@ -385,6 +385,15 @@ def _said_twice(_: Reading, words: list[Word]) -> list[Word] | None:
     return words[1:] if is_part and words[0].column == words[1].column else None
 
 
+@_rule(NUMBERS, r"val val ")
+def _side_by_side_values(_: Reading, words: list[Word]) -> list[Word] | None:
+    """男女 are both, of one column."""
+    first, second = words
+    is_pair = first.column == second.column and first.value != second.value
+    are_short = all(re.fullmatch(f"[{HAN}]", word.text) for word in words)
+    return [first, Word("and", ""), second] if is_pair and are_short else None
+
+
 @_rule(NUMBERS, r"(?:many|count) chart ")
 def _lines(_: Reading, words: list[Word]) -> list[Word] | None:
     """How many lines there are asks for no chart."""
@@ -414,8 +423,11 @@ def _which_day(_: Reading, words: list[Word]) -> list[Word] | None:
 def _spent(reading: Reading, words: list[Word]) -> list[Word] | None:
     """What was spent stands in the one column of money."""
     found = [c for c in reading.frame.of_kind("number") if MONEY.search(str(c.name))]
-    if of_kind(reading.words, "total"):
-        found = [c for c in found if WHOLE.search(str(c.name))] or found
+    wholes = [c for c in found if WHOLE.search(str(c.name))]
+    if of_kind(reading.words, "total") or {*found} - {*wholes} <= {
+        c for c in found if EACH.search(str(c.name))
+    }:
+        found = wholes or found  # not what one of them costs
     if len(found) != 1 or (reading.has_quantity and not WHOLE.search(str(found[0].name))):
         raise UnclearError([words[0].text], "several" if found else "no_column", found)
     return [replace(words[0], kind="col", column=found[0])]

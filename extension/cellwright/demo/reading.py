@@ -252,12 +252,14 @@ def _names(column: Column, words: Phrase) -> dict[Phrase, float]:
 
 
 def _turned(words: Phrase, long: Phrase) -> Iterator[tuple[Phrase, float]]:
-    """The two words of a name the other way round, or a unit and what it measures."""
+    """The two words of a name the other way round, a unit and what it measures, 号 for 编号."""
     if len(words) == 2:
         yield words[::-1], 0.3
         yield long[::-1], 0.4
         if long[0] in lexicon().sets["suffix"]:
             yield (long[0], "of", long[1]), 0.2  # years of service
+    if words[-2:] == ("编", "号"):
+        yield (*words[:-2], "号"), 0.3
 
 
 def _lasting(column: Column, words: Phrase) -> Iterator[tuple[Phrase, float]]:
@@ -652,7 +654,8 @@ def _written_so(found: list[Word], units: Sequence[Unit]) -> list[Word]:
     exact = [w for w in found if w.column and str(w.column.name).lower().replace("_", " ") == said]
     if len(exact) != 1 or exact[0].kind != "col":
         return found
-    return [word for word in found if word.kind != "col" or word is exact[0]]
+    others = [w for w in found if w.kind == "col" and w is not exact[0]]
+    return [replace(w, penalty=w.penalty + 0.2) if w in others else w for w in found]
 
 
 def _iso(text: str) -> str:
