@@ -138,9 +138,10 @@ test: setup
 test-js: node_modules/setup.stamp
 	$(NPM) run --silent test
 
+# The longest first, so that no process is left alone with them.
 test-unit: .venv/setup.stamp
 	$(UNIT) $(AGAIN) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial and not browser and not server' \
-		tests tests/journeys $(MEASURED)
+		tests/journeys tests $(MEASURED)
 
 # Only files with such a test are read: to collect all tests takes longer than to run these.
 test-serial: .venv/setup.stamp

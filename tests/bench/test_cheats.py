@@ -35,6 +35,7 @@ from cellwright.bench.environments import (
 from cellwright.bench.runner import Laboratory
 from cellwright.bench.suites import Item
 from cellwright.bench.suites.opening import open_suite
+from cellwright.kernels.fresh import FreshKernel
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
@@ -464,7 +465,10 @@ def test_no_object_is_equal_to_what_is_expected_by_saying_so() -> None:
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_scores_nothing(name: str) -> None:
+def test_a_cheat_scores_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A kernel that was broken neither answers nor shows an interrupt, however long it is given.
+    monkeypatch.setattr("cellwright.kernels.client.ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(FreshKernel, "_last_patience_seconds", 1.0)
     found = run_cheat(ITEM, CHEATS[name])
     passed = [score for score in found.scores if score.passed or score.value]
     assert passed == [], found.scores

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 FORKS = Forks(modules=("json",))
 HELD = """
 import os, signal, time
-signal.signal(signal.SIGUSR1, lambda *_: (os.closerange(3, 99), time.sleep(60)))
+signal.signal(signal.SIGUSR1, lambda *_: (os.closerange(3, 4096), time.sleep(60)))
 """
 
 

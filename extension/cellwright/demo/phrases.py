@@ -366,7 +366,7 @@ _keep(NUMBERS, r"money (?:with |in |using |be )*val ", "val")  # paid with a car
 _keep(NUMBERS, r"val row (?=(?:and |or |comma |than |versus )+(?:in |with )*(?:not )?val )", "val")
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many (?:be |row |with |verb )*val ", "val", "and", "comma")
-_keep(NUMBERS, r"row (?:be |of |with |verb |in )+row ", "row")  # how many loans were of books
+_keep(NUMBERS, r"row (?:be |of |with |verb |in )*row ", "row")  # how many loans were of books
 _keep(NUMBERS, r"(?:row|col|spent) by val ", "row", "col", "val")  # the titles by an author
 
 
