@@ -39,6 +39,7 @@ PERSON = re.compile(
     re.I,
 )
 """Names of columns that hold persons."""
+ALTITUDE = re.compile(r"^alt(?:itude)?$|^elev(?:ation)?(?:$|_)|^height(?:$|_)|海拔|高度", re.I)
 KIND = re.compile(r"type|kind|species|categor|genre|class|类|种", re.I)
 SIZE = re.compile(r"(?:^|_| )size$|people|persons|人数", re.I)
 QUANTITY = re.compile(r"quantity|\bqty|(?:^|_| )units?(?:$|_sold| sold)|数量|销量|件数", re.I)
@@ -366,7 +367,8 @@ _keep(NUMBERS, r"money (?:with |in |using |be )*val ", "val")  # paid with a car
 _keep(NUMBERS, r"val row (?=(?:and |or |comma |than |versus )+(?:in |with )*(?:not )?val )", "val")
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
 _keep(NUMBERS, r"val (?:and |comma )many (?:be |row |with |verb )*val ", "val", "and", "comma")
-_keep(NUMBERS, r"row (?:be |of |with |verb |in )*row ", "row")  # how many loans were of books
+_rule(NUMBERS, r"row row ")(lambda _, words: words[-1:])  # 房源记录
+_keep(NUMBERS, r"row (?:be |of |with |verb |in )+row ", "row")  # how many loans were of books
 _keep(NUMBERS, r"(?:row|col|spent) by val ", "row", "col", "val")  # the titles by an author
 
 
@@ -1478,6 +1480,19 @@ def _latest(reading: Reading, words: list[Word]) -> list[Word]:
         raise UnclearError([words[0].text], "several", [column])
     made = Extreme(words[0].value == "low", (), (column,), 0, is_row)
     return [*_made("extreme", words, made, column), *(words[1:] if is_row else [])]
+
+
+@_rule(EXTREMES, r"(?:row|col) (?:be )*ext |ext (?:row|col) ")
+def _highest_row(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The highest airport lies highest, where only one column says how high."""
+    (end,), (row,) = of_kind(words, "ext"), of_kind(words, "row", "col")
+    if row.column is not None and (row.column.reads_as != "text" or not row.column.is_key):
+        return None
+    high = [c for c in reading.frame.of_kind("number") if ALTITUDE.search(str(c.name))]
+    if len(high) != 1 or end.text not in ("highest", "lowest", "最高", "最低", "最高的", "最低的"):
+        return None
+    made = Extreme(end.value == "low", (), (high[0],), 0, True)
+    return [*_made("extreme", [end], made, high[0]), row]
 
 
 @_rule(EXTREMES, r"ext row ")

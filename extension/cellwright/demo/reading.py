@@ -58,6 +58,8 @@ LASTING = ("小时", "时长", "时间", "时数")
 """Ends of names of how long something lasts."""
 INCLUDED = re.compile(r"[（(]\s*(?:含|包含|包括|both included|inclusive)[^()（）]*[)）]", re.I)
 RANGE = re.compile(r"\d\D{0,3}[到至]\s*\d|之间|between", re.I)
+OF_EVENTS = re.compile(r"(?:ment|ation|ition)$")
+"""Ends of nouns for what somebody did or what happened to them."""
 MEASURED = re.compile("[量额价率值]$")
 """Ends of what is measured, which names no rows."""
 GLOSS = re.compile(r"[（(]([^()（）]+)(?:[)）]|$)")
@@ -761,7 +763,7 @@ def _forms(text: str, words: Vocabulary) -> Iterator[Word]:
 
 def _is_event(phrase: Phrase, verb: str) -> bool:
     """Whether a value is what happened to those who did something: "Retirement" and "retired"."""
-    if len(phrase) != 1 or not phrase[0].endswith(("ment", "ation", "ition")):
+    if len(phrase) != 1 or not OF_EVENTS.search(phrase[0]):
         return False
     noun, root = (word_family(word).rstrip("e") for word in (phrase[0], verb))
     return noun == root and len(root) > 3
