@@ -384,7 +384,7 @@ def _both(first: str, second: str, words: Vocabulary) -> list[Query]:
     one, other = read_query(first, words), read_query(second, words)
     columns = [{each.column for each in query.filters} for query in (one, other)]
     is_row = one.functions in (("max",), ("min",))  # "and how many rooms" may be of that row
-    hangs = is_row or not columns[0] <= columns[1] or BACK.search(second)
+    hangs = is_row or one.by or not columns[0] <= columns[1] or BACK.search(second)
     if hangs or REFERRING.search(second) or not {one.task, other.task} <= {*ALONE}:
         raise UnclearError([second], "refers")
     return [one, other]

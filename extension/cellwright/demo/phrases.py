@@ -1311,8 +1311,8 @@ def _each_row(reading: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(GROUPS, r"by " + KEY + r"(?:(?:and |comma |by |then )+" + KEY + r")*(?:byend )?")
 def _grouped(reading: Reading, words: list[Word]) -> list[Word] | None:
     for unit, of, key in zip(words, words[1:], words[2:], strict=False):
-        is_cut = unit.kind == "unit" and of.kind == "of" and key.column is not None
-        if is_cut and key.column.reads_as != "date":  # type: ignore[union-attr]
+        is_part = (unit.kind, of.kind) == ("unit", "of")
+        if is_part and key.column is not None and key.column.reads_as != "date":
             return None  # by year of manufacture is not by year and manufacturer
     return _groups(reading, of_kind(words, "col", "unit"), words)
 
