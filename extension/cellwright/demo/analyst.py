@@ -32,6 +32,7 @@ from cellwright.demo.reading import (
 )
 from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
+from cellwright.demo.text_parts import with_text_parts
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
 
@@ -296,7 +297,7 @@ def _nothing_known(
 def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Query], list[str]]]:
     """What the sentences ask, and how slips were read; looks for values that were not shown."""
     sentences = request.sentences or ("describe",)
-    words = vocabulary(frame)
+    words = with_text_parts(vocabulary(frame), sentences)
     unknown = [
         w for s in sentences for run in unknown_words(read_spans(s, words)) for w in run.split()
     ]
@@ -306,7 +307,7 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
         same = [max(phrase, key=len) for group in groups for phrase in group]
         unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
         found = yield from find_values(frame, list(dict.fromkeys([*unknown, *same, *capitals])))
-        words = vocabulary(frame, tuple(found))
+        words = with_text_parts(vocabulary(frame, tuple(found)), sentences)
         if missing := [word for word in _capitals(sentences, words) if _is_filling(word)]:
             raise UnclearError(missing)
     queries: list[Query] = []

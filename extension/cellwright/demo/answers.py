@@ -20,7 +20,15 @@ from cellwright.demo.cells import (
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import sentence
 from cellwright.demo.phrases import NAME
-from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
+from cellwright.demo.query import (
+    DATE_SIGNS,
+    Aggregate,
+    Filter,
+    Group,
+    PartOfText,
+    Query,
+    UnclearError,
+)
 from cellwright.demo.steps import Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
@@ -189,6 +197,12 @@ def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
     return work.say("where", conditions=_conditions(work, filters)) if filters else ""
 
 
+def _test_of_text(work: Work, each: Filter) -> str:
+    """How a column is held against a part of a text."""
+    name = "starts" if each.value.at_start else "contains"
+    return work.say(name if each.sign == "==" else f"{name}_not", word=each.value.word)
+
+
 def _sign(work: Work, sign: str) -> str:
     part, _, compare = sign.partition(" ")
     is_date = part in DATE_SIGNS
@@ -198,6 +212,9 @@ def _sign(work: Work, sign: str) -> str:
 def _conditions(work: Work, filters: Sequence[Filter]) -> str:
     parts = []
     for each in filters:
+        if isinstance(each.value, PartOfText):
+            parts.append(f"`{each.column.name}` {_test_of_text(work, each)}")
+            continue
         value = each.value if isinstance(each.value, tuple) else (each.value,)
         between = work.say("between_and" if each.sign == "between" else "list_comma")
         part = each.sign.partition(" ")[0]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns, cleaning_code, date_format
-from cellwright.demo.query import Aggregate, Filter, Group, Query, UnclearError
+from cellwright.demo.query import Aggregate, Filter, Group, PartOfText, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
 DATE_PARTS = {
@@ -176,6 +176,10 @@ def condition(frame: str, chosen: Filter) -> str:
         return f"({place} {sign} {pick(frame, value)}){both if sign == '!=' else ''}"
     if chosen.column.reads_as == "date":
         return _date_condition(place, sign, value)
+    if isinstance(value, PartOfText):
+        way = "startswith({}" if value.at_start else "contains({}, case=False, regex=False"
+        found = f"{place}.str.{way.format(quoted(value.word))}, na=False)"
+        return found if sign == "==" else f"~{found}{some}"
     if isinstance(value, Aggregate):
         return f"({place} {sign} {place}.{called(value.function)})"
     if sign == "between":

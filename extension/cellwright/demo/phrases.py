@@ -12,7 +12,15 @@ from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import HAN, lexicon, phrase_of, word_family
-from cellwright.demo.query import DATE_SIGNS, Aggregate, Filter, Group, Query, UnclearError
+from cellwright.demo.query import (
+    DATE_SIGNS,
+    Aggregate,
+    Filter,
+    Group,
+    PartOfText,
+    Query,
+    UnclearError,
+)
 from cellwright.demo.reading import BRACKETS, CAMEL, Word
 
 MONEY = re.compile(
@@ -949,6 +957,8 @@ def _value_list(_: Reading, words: list[Word]) -> list[Word] | None:
     if any(w.column != first.column for w in [second, *of_kind(words, "col")]):
         return None
     values = tuple(dict.fromkeys([*_values_of(first), *_values_of(second)]))
+    if any(isinstance(value, PartOfText) for value in values):
+        return None
     join = [w.kind for w in words if w.kind in ("or", "than", "versus")]
     join += [*(str(w.value) for w in of_kind(words, "join")), "and"]
     made = replace(first, kind="vals", value=values, text=_text(words))

@@ -33,6 +33,19 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
+class PartOfText:
+    """What a text holds, or begins with."""
+
+    said: str
+    """How the question says it."""
+    word: str
+    at_start: bool = False
+
+    def __str__(self) -> str:
+        return self.said
+
+
+@dataclass(frozen=True)
 class Filter:
     """Which rows count."""
 

@@ -102,6 +102,8 @@ class Vocabulary:
     names: list[dict[Phrase, float]] = field(default_factory=list)
     """What each column may be called, and how far-fetched that is."""
     values: list[tuple[Phrase, Column, Any]] = field(default_factory=list)
+    found: tuple[tuple[Column, Any], ...] = ()
+    """Values of its columns beside those that the look at it showed."""
 
     @cached_property
     def long_words(self) -> dict[str, str]:
@@ -135,7 +137,7 @@ def vocabulary(frame: TableColumns, found: tuple[tuple[Column, Any], ...] = ()) 
         frame: The table.
         found: Values of its columns beside those that the look at it showed.
     """
-    words = Vocabulary(frame)
+    words = Vocabulary(frame, found=found)
     for column in frame.columns:
         split = _split(column, frame)
         names = {
