@@ -180,7 +180,7 @@ async def test_what_stands_in_the_way_of_a_copy_is_named_and_the_chat_goes_on(
     assert "cannot be copied" in answer["message"]
     assert "feed" in answer["message"]
     assert tab.states[chat]["branches"] == ""
-    running = person.start("time.sleep(2)")
+    running = person.start("time.sleep(4)")
     await tab.until(
         lambda: (
             live.serverapp.kernel_manager.get_kernel(document.kernel_id).execution_state == "busy"

@@ -97,16 +97,6 @@ class SampleKernel(LateKernel[FreshKernel]):
             self.end()
             raise KernelDiedError(f"{error} It was ended.") from error
 
-    def started(self) -> FreshKernel:
-        """The kernel itself, started now if it was not; nobody else has cells in it.
-
-        Raises:
-            CellwrightError: It does not start.
-        """
-        kernel = super().started()
-        kernel.is_shared = False
-        return kernel
-
     def _end_if_silent(self, seconds: float | None, stop: Stop) -> None:
         """End a kernel that is busy between two cells, and stays so.
 

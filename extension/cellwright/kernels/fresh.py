@@ -192,6 +192,7 @@ class Attendance:
 class FreshKernel(ClientKernel):
     """A kernel of our own; ``close`` ends its process, and so does leaving a ``with``."""
 
+    is_shared = False
     _install_too = MappingProxyType({"flood": flood_limit(0)})
     _last_patience_seconds = 6.0
     """Giving a cell up ends the kernel, and a busy machine needs seconds to show an interrupt."""
