@@ -400,6 +400,8 @@ def _asked_again(before: Query, words: Sequence[Word]) -> Query | None:
         return before  # "Are there duplicates? How many?"
     if kinds <= {*SOFT, "which"} and before.having is not None:
         return before  # "Are there names that occur twice? Which ones?"
+    if before.task == "correlation" and kinds <= {*SOFT, "corr"}:
+        return before  # "How strongly are they related? Give me the correlation."
     rules = [str(word.value) for word in words if word.kind == "rule"]
     plain = {*SOFT, "rule", "using", "by", "thiscol", "many", "fits"}
     if before.task == "outliers" and len(rules) == 1 and kinds <= plain:
@@ -430,7 +432,8 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     counted = {"row", "clf"} if query.measure is None and query.task == "best" else set()
     if not kinds <= {*SOFT, *ASKING, "col", *counted}:
         return None
-    if query.task == "number" and query.functions in (("max",), ("min",)) and columns:
+    is_end = query.task == "number" and query.functions in (("max",), ("min",))
+    if is_end and (columns or "who" in kinds):
         is_low = query.functions == ("min",)
         query = replace(query, task="extreme", functions=(), lowest=is_low)
     known = [*query.measures, *([query.subject.column] if query.subject else [])]
@@ -443,7 +446,7 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     if "many" in kinds and not all(c.dtype.startswith("int") for c in counted_in):
         return None  # how many there are is not how much it has
     if not columns:
-        return query if kinds & {"many", "ask"} and query.task != "rows" else None
+        return query if kinds & {"many", "ask", "who"} and query.task != "rows" else None
     if set(columns) <= set(known):
         return query
     return replace(query, details=columns) if query.task in ("extreme", "rows") else None

@@ -105,6 +105,7 @@ def _check_groups(query: Query, text: str) -> None:
     ]
     is_lost = query.task in ("number", "lookup", "rows", "outliers")
     is_lost |= query.subject is not None and any(g.column.is_key for g in query.by)
+    is_lost |= bool(query.functions) and any(g.column in query.measures for g in query.by)
     if query.by and (is_lost or (fine and re.search(r"\bper\b", text, re.I))):
         raise UnclearError([str(group.column.name) for group in query.by], "unused")
 
@@ -531,6 +532,9 @@ def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) ->
         # Each has several rows: one of them may be meant, or all.
         parts = parts | {"functions": ("sum",) if reading.has("total") else ()}
         return _best_of(reading, Word("col", str(subject.name), None, subject), parts)
+    if any(word.value == "day" for word in of_kind(words, "row")):
+        dated = (reading.numbered(("month",)), reading.numbered(("day",)))
+        parts = parts | {"details": tuple(column for column in dated if column is not None)}
     if of_kind(words, "rowcol"):
         subject = of_kind(words, "rowcol")[0].column
     if of_kind(words, "when"):

@@ -61,6 +61,7 @@ ENDS = re.compile(
 COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
 MONTHS = ("month", "月份", "月")
+HOURS = ("hour", "hr", "小时")
 FROM = re.compile(
     r"^(?:from|start|origin|dep|source|sender)|从|来自|寄件|寄出|发件|发货|出发|始发|起点", re.I
 )
@@ -238,6 +239,11 @@ class Reading:
         found = named or found
         return found[0] if len(found) == 1 else None
 
+    def numbered(self, names: Sequence[str]) -> Column | None:
+        """The column that numbers months or hours, in a table without dates."""
+        found = [c for c in self.frame.of_kind("number") if str(c.name).lower() in names]
+        return found[0] if len(found) == 1 and not self.frame.of_kind("date") else None
+
     def bucket(self, word: Word, beside: Sequence[Word] = ()) -> Group:
         """A unit of time as what rows are put together by."""
         dates = [w.column for w in beside if w.column and w.column.reads_as == "date"]
@@ -246,9 +252,11 @@ class Reading:
         year = None if self.events else self.year_column()
         if word.value == "year" and year is not None:
             return Group(year)
-        months = [c for c in self.frame.of_kind("number") if str(c.name).lower() in MONTHS]
-        if word.value == "month_of_year" and len(months) == 1 and not self.frame.of_kind("date"):
-            return Group(months[0])
+        numbered = self.numbered(
+            {"month_of_year": MONTHS, "hour_of_day": HOURS}.get(word.value, ())
+        )
+        if numbered is not None:
+            return Group(numbered)
         if word.value in ("time", "day") and not self.frame.of_kind("date") and year is not None:
             return Group(year)
         return _cut(self.date_column([word]), str(word.value))
@@ -1006,6 +1014,10 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
         kept, words, column = words[:1], words[-1:], None
     tests = words[-1].value
     years = all(sign.startswith("year") for sign, _ in tests)
+    months = reading.numbered(MONTHS)
+    if column is None and months is not None and tests[0][0] == "month_of_year":
+        made = [Filter(months, "==", value, words[0].start) for _, value in tests]
+        return [*kept, *_made("filter", words, made)] if len(tests) == 1 else None
     if column is None:
         plain = reading.year_column() if years and not reading.events else None
         column = plain or reading.date_column(words[-1:])
@@ -1067,6 +1079,8 @@ def _number_column(_: Reading, words: list[Word]) -> list[Word] | None:
     assert column.column is not None
     if number.value != int(number.value) or _is_year(number):
         return None
+    if words[0].kind == "in" and number.text.isalpha():
+        return None  # the most in one hour: in any, not in the first
     made = _tested(column.column, [("==", number.value, "")], [number, column])
     kept = [w for w in words if w.kind in ("many", "row", "or", "and", "with", "be")]
     if made is None or of_kind(words, "or"):

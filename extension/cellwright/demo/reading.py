@@ -513,6 +513,9 @@ def _add_events(words: Vocabulary) -> None:
         if column.reads_as == "date" and (name or len(event) == 1):
             for phrase in [*([phrase_of(said)] if name else []), *lexicon().events.get(said, ())]:
                 words.add(phrase, Word("verb", "", None, column, 0.9))
+    names = {str(column.name).lower() for column in words.frame.of_kind("number")}
+    if {"month", "day"} <= names and "hour" not in names:
+        words.add(phrase_of("day"), Word("row", "", "day", None, 1.5))
     dates = words.frame.of_kind("date")
     if len(dates) == 1 and dates[0].is_key and len(str(next(iter(dates[0].counts)))) < 13:
         is_monthly = all(text[7:] in ("", "-01") for text in dates[0].examples)
