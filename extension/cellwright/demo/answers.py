@@ -442,6 +442,8 @@ def _tell_groups(work: Work, text: str) -> str:
     value = "count" if query.measure is None else str(query.measure.name)
     if len(query.functions) > 1 or len(query.measures) > 1:
         return _tell_table(work, text)
+    if "Empty DataFrame" in text and query.filters and query.having is None:
+        return work.say("no_row", where=_where(work))
     rows = frame_rows(text, [*(group.label for group in query.by), value])
     told = _tell_table(work, text)
     printed = _one(text)
@@ -451,6 +453,8 @@ def _tell_groups(work: Work, text: str) -> str:
         return _tell(work, "having", printed, by=_by(work), test=test)
     if not told or not printed:
         return told
+    if query.difference and len(rows) == 1:
+        return told + _tell(work, "only_one", number(rows[0][-1]), first=rows[0][0])
     if query.difference and len(rows) == 2:
         # Groups that are numbers or dates stand in their own order, not in that of the values.
         higher, lower = sorted(rows, key=lambda row: float(row[-1]), reverse=True)
