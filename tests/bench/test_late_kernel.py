@@ -17,7 +17,8 @@ from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attemp
 from cellwright.bench.scenes import CheckError
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import KernelError, KernelNotReadyError
-from cellwright.kernels.fresh import FreshKernel
+from cellwright.kernels import CellRequest
+from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.record.messages import text_of
 from cellwright.stopping import Stop
 
@@ -158,6 +159,23 @@ def test_a_kernel_that_never_says_that_a_cell_begins_is_ended(
         with pytest.raises(KernelError, match="did not begin the cell within 2 s.+was ended"):
             room.run("while True: pass", 5)
         assert not room.kernel.is_alive()
+
+
+@pytest.mark.kernel
+@pytest.mark.timeout(60)
+def test_outside_a_benchmark_a_kernel_of_our_own_is_waited_for_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cellwright.kernels.client.ANSWER_SECONDS", 2.0)
+    with start_kernel() as kernel:
+        list(kernel.execute(CellRequest("one", NEVER_BEGINS), Stop(), lambda output: output))
+        time.sleep(0.5)
+        with pytest.raises(KernelNotReadyError, match="did not begin the cell within 2 s"):
+            list(
+                kernel.execute(
+                    CellRequest("two", "while True: pass"), Stop(), lambda output: output
+                )
+            )
 
 
 @pytest.mark.kernel
