@@ -62,6 +62,8 @@ COUNTED = re.compile(r"pop|size|people|人", re.I)
 YEARS = ("year", "年份", "年")
 MONTHS = ("month", "月份", "月")
 HOURS = ("hour", "hr", "小时")
+NUMBERED = ((MONTHS, 12), (HOURS, 24), (("day",), 31))
+"""Names of columns that number months, hours and days, and how many there are."""
 FROM = re.compile(
     r"^(?:from|start|origin|dep|source|sender)|从|来自|寄件|寄出|发件|发货|出发|始发|起点", re.I
 )
@@ -240,8 +242,11 @@ class Reading:
         return found[0] if len(found) == 1 else None
 
     def numbered(self, names: Sequence[str]) -> Column | None:
-        """The column that numbers months or hours, in a table without dates."""
+        """The column that numbers months, days or hours, in a table without dates."""
         found = [c for c in self.frame.of_kind("number") if str(c.name).lower() in names]
+        limit = next((most for known, most in NUMBERED if names and names[0] in known), 0)
+        # A loan's "month" may be its sixtieth.
+        found = [c for c in found if all(float(value) <= limit for value in c.counts)]
         return found[0] if len(found) == 1 and not self.frame.of_kind("date") else None
 
     def bucket(self, word: Word, beside: Sequence[Word] = ()) -> Group:
@@ -442,9 +447,8 @@ def _spent(reading: Reading, words: list[Word]) -> list[Word] | None:
     """What was spent stands in the one column of money."""
     found = [c for c in reading.frame.of_kind("number") if MONEY.search(str(c.name))]
     wholes = [c for c in found if WHOLE.search(str(c.name))]
-    if of_kind(reading.words, "total") or {*found} - {*wholes} <= {
-        c for c in found if EACH.search(str(c.name))
-    }:
+    others = [c for c in found if c not in wholes and not EACH.search(str(c.name))]
+    if of_kind(reading.words, "total") or not others:
         found = wholes or found  # not what one of them costs
     if len(found) != 1 or (reading.has_quantity and not WHOLE.search(str(found[0].name))):
         raise UnclearError([words[0].text], "several" if found else "no_column", found)
