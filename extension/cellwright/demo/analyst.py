@@ -49,8 +49,9 @@ CLAUSE = re.compile(
 """Where a question may end, and another about what was found begin."""
 SECOND = re.compile(r"[,，]?\s*\band (?=(?:how many|what)\b)|[,，?？]\s*(?=.*(?:多少|几))", re.I)
 """Where a second question may begin that asks something else."""
-BACK = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
-ALONE = ("count", "distinct", "number", "missing", "duplicates")
+HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
+"""Words by which a second question is about what the first one found."""
+ASKED_BESIDE = ("count", "distinct", "number", "missing", "duplicates")
 """Tasks that may be asked two at a time."""
 ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names", "yesno"])
 NAMING = frozenset(["what", "which", "list"])
@@ -385,8 +386,8 @@ def _both(first: str, second: str, words: Vocabulary) -> list[Query]:
     one, other = read_query(first, words), read_query(second, words)
     columns = [{each.column for each in query.filters} for query in (one, other)]
     is_row = one.functions in (("max",), ("min",))  # "and how many rooms" may be of that row
-    hangs = is_row or one.by or not columns[0] <= columns[1] or BACK.search(second)
-    if hangs or REFERRING.search(second) or not {one.task, other.task} <= {*ALONE}:
+    hangs = is_row or one.by or not columns[0] <= columns[1] or HANGS.search(second)
+    if hangs or REFERRING.search(second) or not {one.task, other.task} <= {*ASKED_BESIDE}:
         raise UnclearError([second], "refers")
     return [one, other]
 

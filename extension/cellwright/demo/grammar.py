@@ -231,6 +231,7 @@ CODES = {
     "comparison": "E", "bymuch": "F", "yesno": "y", "bymeasure": "b", "versus": "V", "spread": "G",
     "telling": "e", "between": "K", "thiscol": "j", "fits": "I", "than": "3",
     "fn": "0", "by": "4", "having": "5", "rowcol": "6", "change": "X", "using": "2", "ext": "7",
+    "bypercent": "F",
 }  # fmt: skip
 
 
@@ -402,7 +403,7 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     if compared is None:
         return None
     functions, columns = compared
-    if any("percent" in w.text for w in of_kind(words, "bymuch")):
+    if of_kind(words, "bypercent"):
         return None
     parts: dict[str, Any] = {"measures": columns, "functions": functions}
     is_gap = of_kind(words, "difference") or any("diff" in w.text for w in words)
@@ -455,7 +456,7 @@ def _change(reading: Reading, words: list[Word]) -> Query | None:
         return None
     others = tuple(each for each in reading.filters if each not in ends)
     parts: dict[str, Any] = {"filters": others, "base": tuple(ends)}
-    if any("percent" in w.text for w in of_kind(words, "bymuch")):
+    if of_kind(words, "bypercent"):
         parts["rule"] = "share"
     return reading.make("change", measures=tuple(columns), functions=functions, **parts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from cellwright.demo.columns import Column
 from cellwright.demo.lexicon import HAN, phrase_of
@@ -46,20 +45,21 @@ def _parts(text: str, words: Vocabulary) -> Iterator[tuple[Column, PartOfText]]:
         if column is None and " " in name:
             column, said = _column(name.split()[0], words), said.rpartition(" ")[0]
         if column is not None:
-            yield column, PartOfText(said, match["quoted"] or match["word"])
+            yield column, _part(said, match)
     for pattern in BEHIND_THE_COLUMN:
         for match in pattern.finditer(text):
             name, column = _before(text[: match.start()], words)
             if column is not None:
-                part = PartOfText(name + match[0], match["quoted"] or match["word"])
-                yield (
-                    column,
-                    replace(part, at_start="start" in match.re.groupindex and bool(match["start"])),
-                )
+                yield column, _part(name + match[0], match)
     names = [c for c in words.frame.of_kind("text") if NAME.search(str(c.name))]
     for match in SURNAME.finditer(text):
         if len(names) == 1:
             yield names[0], PartOfText(match[0], match["word"], at_start=True)
+
+
+def _part(said: str, match: re.Match[str]) -> PartOfText:
+    found = match.groupdict()
+    return PartOfText(said, found["quoted"] or found["word"], at_start=bool(found.get("start")))
 
 
 def _before(text: str, words: Vocabulary) -> tuple[str, Column | None]:
