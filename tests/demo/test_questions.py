@@ -232,3 +232,27 @@ def test_halves_of_two_questions_end_in_an_answer_or_a_refusal(seed: int) -> Non
         answer = answer_to(f"{first[:cut]} {second[other:]}", table)
         assert answer.strip()
         assert "Traceback" not in answer
+
+
+@pytest.mark.parametrize(
+    "suggestion",
+    [
+        "请概括 sales_cn.csv：各列、缺失值，以及值得注意之处。",
+        "请加载此文件夹中的数据文件，并展示其内容。",
+        "Summarise sales_cn.csv: columns, missing values, and what stands out.",
+        "Load the data files of this folder and show what is in them.",
+    ],
+)
+def test_what_the_panel_suggests_is_understood(suggestion: str) -> None:
+    assert not is_refused(answer_to(suggestion, "sales_cn.csv"))
+
+
+@pytest.mark.parametrize(
+    "suggestion",
+    [
+        "请把 sales_cn.csv 中最能说明问题的内容画成图。",
+        "Plot what is most telling in sales_cn.csv.",
+    ],
+)
+def test_which_plot_tells_most_is_not_for_rules_to_say(suggestion: str) -> None:
+    assert is_refused(answer_to(suggestion, "sales_cn.csv"))

@@ -1017,7 +1017,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
     (r"(?=.*o)[ynlwocjr24v]*|nr?cv|ncr?v", _outliers),
     (r"(?=.*k)[ynkKcV]*|Kcc", _correlation),
-    (r"D[re]*|e+|D+[erL]*", _describe),
+    (r"D[re]*|e+|D+[erL]*|D+[erL]+q[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),
     (r"(?=.*[dg])(?=.*[1t]).+", _chart_of_best),
