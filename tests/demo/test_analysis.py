@@ -86,6 +86,16 @@ def test_a_plot_has_a_title_named_axes_and_its_table(
     assert value(run, "__import__('matplotlib.pyplot').pyplot.get_fignums()") == []
 
 
+def test_a_chart_asked_for_in_chinese_is_titled_in_chinese(session: Session, run: Runner) -> None:
+    session.ask("画出 sales.csv 中各 region 的 units 柱状图")
+    assert value(run, "[axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]") == [
+        "各 region 的Units",
+        "Region",
+        "units 的总和",
+    ]
+    assert value(run, "plt.rcParams['font.family'] == ['sans-serif', *installed]")
+
+
 @pytest.mark.parametrize(
     ("prompt", "expression", "expected"),
     [

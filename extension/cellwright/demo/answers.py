@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.demo.cells import (
+    Chart,
     chart_code,
     clean_code,
     describe_code,
     identifier,
     pick,
     query_code,
-    title_of,
     unique_code,
 )
 from cellwright.demo.columns import Column, TableColumns
@@ -527,8 +527,8 @@ def _columns(work: Work) -> str:
 
 def _draw(work: Work) -> Steps[str]:
     query = work.query
-    code = chart_code(work.frame.name, query, work.name)
-    title = title_of(query)
+    code = chart_code(work.frame.name, query, work.name, chinese=work.chinese)
+    title = Chart(query, work.frame.name, work.name, work.chinese).title
     done = yield from run_code(work.say("draw", title=title), code)
     if done.error is not None and done.error.name == "ModuleNotFoundError":
         if not (yield from install("matplotlib", work.tools)):

@@ -6,9 +6,11 @@ import builtins
 import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns, cleaning_code, date_format
+from cellwright.demo.lexicon import is_chinese, sentence
 from cellwright.demo.query import Aggregate, Filter, Group, PartOfText, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
@@ -18,6 +20,13 @@ DATE_PARTS = {
     "quarter_of_year": "quarter",
     "day_of_week": "dayofweek",
 }
+CHINESE_FONTS = (
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+    "Noto Sans CJK SC",
+    "SimHei",
+    "WenQuanYi Micro Hei",
+)
 SHOWN_ROWS = 30
 BAR_LIMIT = 20
 READERS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -621,14 +630,67 @@ def clean_code(frame: TableColumns, query: Query, result: str) -> str:
 # Charts: a title, named axes, nothing else.
 
 
-def chart_code(frame: str, query: Query, result: str) -> str:
+@dataclass(frozen=True)
+class Chart:
+    """What is drawn of which rows, and the language of its title."""
+
+    query: Query
+    rows: str
+    """The code of the rows that it shows."""
+    result: str
+    """The variable for the values that are drawn."""
+    chinese: bool
+
+    def say(self, name: str, /, **parts: object) -> str:
+        """A part of the title, in the question's language."""
+        return sentence(name, chinese=self.chinese).format(**parts)
+
+    @property
+    def title(self) -> str:
+        """What the chart shows."""
+        query = self.query
+        names = [str(column.name) for column in query.measures]
+        if query.chart == "scatter":
+            return self.say("title_scatter", first=words(names[0]), second=names[1])
+        value = words(", ".join(names)) if names else self.say("title_rows")
+        if query.chart == "hist":
+            value = self.say("title_hist", value=names[0])
+        if query.by:
+            groups = self.say("title_and").join(group.label for group in query.by)
+            value = self.say("title_by", value=value, groups=groups)
+        if query.by and query.limit > 1 and query.chart != "hist":
+            value += self.say("title_lowest" if query.lowest else "title_highest", many=query.limit)
+        return value
+
+    @property
+    def value_name(self) -> str:
+        """What the axis of the values says."""
+        query = self.query
+        if query.measure is None:
+            return self.say("title_rows")
+        names = ", ".join(str(column.name) for column in query.measures)
+        if not query.functions:
+            return words(names)
+        function = query.functions[0]
+        if self.chinese and "(" not in function:
+            function = self.say(f"function_{function}")
+        return self.say("title_of", function=function.capitalize(), value=names)
+
+    def titles(self, x: str, y: str) -> str:
+        """The code that names the chart and its axes."""
+        title = self.title.replace('"', "'")
+        return f"axes.set(title={quoted(title)}, xlabel={quoted(x)}, ylabel={quoted(y)})"
+
+
+def chart_code(frame: str, query: Query, result: str, *, chinese: bool) -> str:
     """Compute what a chart shows and draw it."""
     rows, first = rows_of(frame, query.filters)
     rows, dated = _with_buckets(rows, query.by)
     first += dated
-    computed, drawn = CHARTS[query.chart](rows, query, result)
+    computed, drawn = CHARTS[query.chart](Chart(query, rows, result, chinese))
     lines = [
         "import matplotlib.pyplot as plt",
+        *_font_lines(query, chinese=chinese),
         "",
         *filter(None, [f"{first}{computed}".rstrip("\n"), ""]),
     ]
@@ -638,17 +700,20 @@ def chart_code(frame: str, query: Query, result: str) -> str:
     return "\n".join(lines)
 
 
-def title_of(query: Query) -> str:
-    """What a chart shows."""
-    groups = " and ".join(group.label for group in query.by)
+def _font_lines(query: Query, *, chinese: bool) -> list[str]:
+    """Matplotlib's own font has no Chinese characters; it takes them from a font named after it."""
     names = [str(column.name) for column in query.measures]
-    if query.chart == "scatter":
-        return f"{words(names[0])} by {names[1]}"
-    if query.chart == "hist":
-        return f"Distribution of {names[0]}" + (f" by {groups}" if groups else "")
-    value = words(", ".join(names)) if names else "Number of rows"
-    first = f" (the {query.limit} {'lowest' if query.lowest else 'highest'})"
-    return f"{value} by {groups}{first if query.limit > 1 else ''}" if groups else value
+    for group in query.by:
+        names += [group.label, *map(str, group.column.counts)]
+    if not chinese and not any(map(is_chinese, names)):
+        return []
+    return [
+        "from matplotlib import font_manager",
+        "",
+        f"fonts = {{{', '.join(map(quoted, CHINESE_FONTS))}}}",
+        "installed = sorted(fonts.intersection(font_manager.get_font_names()))",
+        'plt.rcParams["font.family"] = ["sans-serif", *installed]',
+    ]
 
 
 def words(name: str) -> str:
@@ -656,36 +721,29 @@ def words(name: str) -> str:
     return (name[:1].upper() + name[1:]).replace("_", " ")
 
 
-def _titles(query: Query, x: str, y: str) -> str:
-    title = title_of(query).replace('"', "'")
-    return f"axes.set(title={quoted(title)}, xlabel={quoted(x)}, ylabel={quoted(y)})"
-
-
-def _hist(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
-    name, titles = (
-        query.measures[0].name,
-        _titles(query, words(str(query.measures[0].name)), "Rows"),
-    )
-    if not query.by:
+def _hist(chart: Chart) -> tuple[str, list[str]]:
+    rows, name = chart.rows, chart.query.measures[0].name
+    titles = chart.titles(words(str(name)), chart.say("title_rows_axis"))
+    if not chart.query.by:
         return "", [
             f'axes.hist({rows}[{quoted(name)}].dropna(), bins=30, edgecolor="white")',
             titles,
         ]
     return "", [
-        f"for label, part in {_grouped(rows, query.by)}:",
+        f"for label, part in {_grouped(rows, chart.query.by)}:",
         f"    axes.hist(part[{quoted(name)}].dropna(), bins=30, alpha=0.6, label=label)",
         "axes.legend()",
         titles,
     ]
 
 
-def _scatter(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
-    second, first = query.measures
-    titles = _titles(query, words(str(first.name)), words(str(second.name)))
-    if query.by:
-        group = query.by[0]
+def _scatter(chart: Chart) -> tuple[str, list[str]]:
+    rows, by = chart.rows, chart.query.by
+    second, first = chart.query.measures
+    titles = chart.titles(words(str(first.name)), words(str(second.name)))
+    if by:
         return "", [
-            f"for label, part in {_grouped(rows, [group])}:",
+            f"for label, part in {_grouped(rows, [by[0]])}:",
             f"    axes.scatter({pick('part', first)}, {pick('part', second)}, s=12, label=label)",
             "axes.legend()",
             titles,
@@ -693,29 +751,23 @@ def _scatter(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     return "", [f"axes.scatter({pick(rows, first)}, {pick(rows, second)}, s=12, alpha=0.6)", titles]
 
 
-def _box(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
-    measure = query.measures[0]
+def _box(chart: Chart) -> tuple[str, list[str]]:
+    rows, by, measure = chart.rows, chart.query.by, chart.query.measures[0]
     label = words(str(measure.name))
-    if not query.by:
-        return "", [f"axes.boxplot({pick(rows, measure)}.dropna())", _titles(query, "", label)]
-    parts = f"{{str(k): v.dropna() for k, v in {_grouped(rows, query.by)}[{quoted(measure.name)}]}}"
+    if not by:
+        return "", [f"axes.boxplot({pick(rows, measure)}.dropna())", chart.titles("", label)]
+    parts = f"{{str(k): v.dropna() for k, v in {_grouped(rows, by)}[{quoted(measure.name)}]}}"
     return f"parts = {parts}", [
         "axes.boxplot(list(parts.values()), tick_labels=list(parts))",
-        _titles(query, query.by[0].label, label),
+        chart.titles(by[0].label, label),
     ]
 
 
-def _table(rows: str, query: Query, result: str) -> str:
+def _table(chart: Chart) -> str:
+    query, rows, result = chart.query, chart.rows, chart.result
     if query.measure is not None and not query.functions:  # a row for each
         return f"{result} = {rows}[[{_key(query.by[0])}, {quoted(query.measure.name)}]]"
     return _chained(result, _summed(rows, query, query.by))
-
-
-def _value_title(query: Query) -> str:
-    if query.measure is None:
-        return "Number of rows"
-    names = ", ".join(str(column.name) for column in query.measures)
-    return f"{query.functions[0].capitalize()} of {names}" if query.functions else words(names)
 
 
 def _wide(query: Query, result: str) -> str:
@@ -726,27 +778,29 @@ def _wide(query: Query, result: str) -> str:
     )
 
 
-def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+def _bars(chart: Chart) -> tuple[str, list[str]]:
+    query, result = chart.query, chart.result
     x, value = query.by[0], quoted(_value_name(query))
-    titles = _titles(query, words(x.label), _value_title(query))
+    titles = chart.titles(words(x.label), chart.value_name)
     if query.chart == "pie":
         parts = f"{result}.set_index({_key(x)})[{value}]"
         drawn = f'{parts}.plot.pie(ax=axes, autopct="%.0f%%")'
-        return _table(rows, query, result), [drawn, _titles(query, "", "")]
+        return _table(chart), [drawn, chart.titles("", "")]
     if len(query.by) == 2:
-        return _table(rows, query, result), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
+        return _table(chart), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
     many = x.column.reads_as == "text" and not x.column.is_whole
     limit = query.limit if query.limit > 1 else BAR_LIMIT if many else 0
     order = "nsmallest" if query.lowest else "nlargest"
     drawn = f"{result}.{order}({limit}, {value})" if limit else result
-    return _table(rows, query, result), [
+    return _table(chart), [
         f"{drawn}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)",
         titles,
     ]
 
 
-def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+def _lines(chart: Chart) -> tuple[str, list[str]]:
     """Lines drawn by matplotlib: pandas 2's own time axis warns under newer versions of it."""
+    query, result = chart.query, chart.result
     x, is_period = query.by[0], query.by[0].bucket in PERIODS
     names = [quoted(column.name) for column in query.measures] or [quoted("count")]
     drawn, label = [], ""
@@ -762,11 +816,11 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     drawn.append(f'axes.plot({at}, {lines}, marker="o"{label})')
     drawn += [f"axes.legend({f'title={_key(query.by[1])}' if query.by[1:] else ''})"] * bool(label)
     drawn += ["figure.autofmt_xdate()"] * (x.column.reads_as == "date")
-    titles = _titles(query, words(x.label), _value_title(query))
-    return _table(rows, query, result), [*drawn, titles]
+    titles = chart.titles(words(x.label), chart.value_name)
+    return _table(chart), [*drawn, titles]
 
 
-CHARTS: Mapping[str, Callable[[str, Query, str], tuple[str, list[str]]]] = {
+CHARTS: Mapping[str, Callable[[Chart], tuple[str, list[str]]]] = {
     "hist": _hist,
     "scatter": _scatter,
     "box": _box,
