@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,6 +110,37 @@ def test_a_misspelled_file_is_found(session: Session) -> None:
 def test_a_file_that_is_nowhere_is_not_made_up(session: Session) -> None:
     answer = session.ask("profile weather.csv").answer
     assert answer == "There is no file `weather.csv`, and none with a similar name."
+
+
+def test_a_file_whose_name_has_blanks_is_read_once_a_list_showed_it(
+    session: Session, folder: Path
+) -> None:
+    (folder / "orders messy.csv").write_text("city,amount\nA,1\nB,2\nA,4\n")
+    answer = session.ask("orders messy.csv: mean of amount by city").answer
+    advice = "If you mean `orders messy.csv`, put its name in quotes."
+    assert answer == f"There is no file `messy.csv`. {advice}"
+    assert "several data files" in session.ask("show the data in this folder").answer
+    assert "the mean of `amount` by `city`" in (
+        session.ask("orders messy.csv: mean of amount by city").answer
+    )
+
+
+def test_a_table_with_more_columns_than_a_model_is_shown_says_what_to_do(
+    open_session: Callable[..., Session], run: Runner, folder: Path
+) -> None:
+    names = [f"sensor_{number:03d}_temperature_celsius" for number in range(241)]
+    (folder / "wide.csv").write_text(f"{','.join(names)}\n{','.join('1' * 241)}\n")
+    session = open_session(lambda _, arguments: run(arguments["code"])[:4_000])
+    answer = session.ask("wide.csv: mean of sensor_001_temperature_celsius").answer
+    assert "`wide` has 241 columns, more than I can see at once" in answer
+    assert 'few = wide[["…", "…"]]' in answer
+
+
+def test_a_question_of_a_hundred_pages_is_refused_at_once(session: Session) -> None:
+    begun = time.process_time()
+    for text in ("ü" * 200_000, "what is the mean " * 12_000, "fix the " * 20_000):
+        assert "I read questions of up to 2,000 characters" in session.ask(text).answer
+    assert time.process_time() - begun < 20
 
 
 def test_an_empty_file_is_reported(session: Session, folder: Path) -> None:

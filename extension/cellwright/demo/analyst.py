@@ -30,7 +30,7 @@ from cellwright.demo.reading import (
     vocabulary,
     without_asides,
 )
-from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
+from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source, with_quoted_files
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.text_parts import with_text_parts
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
@@ -77,6 +77,8 @@ OUTLIER_RULES = {
 """Rules by which values are outliers, and the names by which ``words.txt`` knows them."""
 COUNTED = ("count", "distinct", "duplicates", "missing", "outliers")
 """Tasks whose answer says how many there are."""
+QUESTION_LIMIT = 2_000
+"""Characters of a question about a table; looking for what it says takes the square of them."""
 STEP_LIMIT = 14
 HAND_IN = "hand_in"
 SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
@@ -85,9 +87,9 @@ NO_TOOL = "I work by running cells, and this request offers no `run_cell` tool."
 ONE_TABLE = "I can work on one table at a time; here are several: {names}."
 FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.S)
 FIX = re.compile(
-    r"(?<![A-Za-z])(?:fix|repair|debug|mend|correct (?:the|my|this)|solve)\b.*"
+    r"(?<![A-Za-z])(?:fix|repair|debug|mend|correct (?:the|my|this)|solve)\b.{0,300}"
     r"\b(?:error|exception|cell|bug|code|traceback|it|this)|what went wrong|why this cell fails"
-    r"|(?:修复|修正|改正|修|解决).*(?:错|单元|代码)|(?:错|单元).*修复|为什么.*报错",
+    r"|(?:修复|修正|改正|修|解决).{0,300}(?:错|单元|代码)|(?:错|单元).{0,300}修复|为什么.{0,300}报错",
     re.I | re.S,
 )
 GREET = re.compile(
@@ -222,6 +224,10 @@ def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str
         return sentence("greeting", chinese=chinese)
     if HELP.search(prompt) or not prompt:
         return sentence("abilities", chinese=chinese)
+    if len(prompt) > QUESTION_LIMIT:
+        return sentence("too_long", chinese=chinese).format(signs=len(prompt), limit=QUESTION_LIMIT)
+    prompt = with_quoted_files(conversation)
+    conversation = replace(conversation, prompt=prompt)
     return (yield from _about_data(conversation, read_request(prompt), tools))
 
 

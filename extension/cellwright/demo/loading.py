@@ -148,7 +148,7 @@ def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
         why = f"{done.error.name}: {done.error.message}"
         raise CannotGoOnError(f"I could not look at `{name}`: {why}")
     if found is None:
-        raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
+        raise CannotGoOnError(_unread(name, done.text))
     if not path and any(str(column.name).isdigit() for column in found.columns):
         # "7" may be a number or a text.
         done = yield from run_code(
@@ -159,6 +159,16 @@ def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
             named = zip(found.columns, labels, strict=True)
             found = replace(found, columns=tuple(replace(c, name=label) for c, label in named))
     return found
+
+
+def _unread(name: str, text: str) -> str:
+    many = table_info(text)[1]
+    if not many:
+        return f"I could not read what came back when I looked at `{name}`."
+    return (
+        f"`{name}` has {many} columns, more than I can see at once. Take those that you ask about, "
+        f'such as `few = {name}[["…", "…"]]`, and ask about `@few`.'
+    )
 
 
 def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[Column, str]]]:
@@ -288,6 +298,11 @@ class _FileReading:
         ]
         by_name = {_stem(path): path for path in reversed(there)}
         right = closest(_stem(self._path), by_name)
+        cut = [path for path in there if path.endswith(f" {self._path}")]
+        if not right and cut:
+            raise CannotGoOnError(
+                f"There is no file `{self._path}`. If you mean `{cut[0]}`, put its name in quotes."
+            )
         if not right:
             raise CannotGoOnError(f"There is no file `{self._path}`, and none with a similar name.")
         wrong, self._path = self._path, by_name[right]

@@ -80,6 +80,17 @@ def file_names(text: str) -> list[str]:
     return list(dict.fromkeys(quoted or bare for quoted, bare in FILE.findall(text)))
 
 
+def with_quoted_files(conversation: DemoConversation) -> str:
+    """The prompt with quotes around names of several words, where a list showed such a file."""
+    prompt = conversation.prompt
+    shown = [str(name) for name, *_ in ATTACHED.findall(conversation.files)]
+    for exchange in conversation.earlier:
+        shown += listed(exchange.result, "data files")
+    for name in sorted({name for name in shown if " " in name}, key=len, reverse=True):
+        prompt = re.sub(rf"""(?<![\w"'`]){re.escape(name)}(?![\w"'`])""", f'"{name}"', prompt)
+    return prompt
+
+
 def _named(conversation: DemoConversation, known: list[str]) -> Source | None:
     """What the prompt or its attachments name."""
     frames = FRAME_LINE.findall(conversation.variables)
