@@ -230,8 +230,15 @@ class RunCancelled(BaseException):
 
     A ``BaseException``, so that a tool with a bare ``except Exception`` cannot eat it
     (requirements row 001-13).
+
+    Args:
+        reason: Why, in words.
+        execution_count: The number that the kernel gave the cell in which it was stopped.
     """
 
-    def __init__(self, reason: str = "stopped by the user") -> None:
+    def __init__(
+        self, reason: str = "stopped by the user", *, execution_count: int | None = None
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.execution_count = execution_count

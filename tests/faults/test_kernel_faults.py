@@ -208,6 +208,19 @@ def test_a_restart_between_two_cells_is_seen_by_the_session(kernel: FreshKernel,
     assert run(kernel, "2").plain == ["2"]
 
 
+@pytest.mark.parametrize("how", ["polite", "forced"])
+def test_a_cell_meant_for_the_kernel_before_a_restart_does_not_run_in_the_next(
+    kernel: FreshKernel, how: str
+) -> None:
+    """K15: the restart comes between the run's look at the kernel and its cell."""
+    assert run(kernel, "1").plain == ["1"]
+    meant = CellRequest("late", "ran = 1", kernel_session=kernel.session)
+    restarted(kernel, how)
+    with pytest.raises(KernelRestartedError):
+        list(kernel.execute(meant, Stop(), lambda output: output))
+    assert run(kernel, "'ran' in globals()").plain == ["False"]
+
+
 def test_a_restart_while_the_persons_cell_is_waited_for_is_survived(
     kernel: FreshKernel, person: Person
 ) -> None:

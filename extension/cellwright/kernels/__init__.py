@@ -59,6 +59,8 @@ class CellRequest:
     """Past this the middle of the output is dropped; past ten times this the cell is stopped."""
     message_id: str = ""
     """Id of the request that carries it, where one does; empty: any."""
+    kernel_session: str = ""
+    """The life of the kernel that it is meant for: it does not run in another; empty: in any."""
     is_secret: bool = False
     """The kernel does not tell its other clients the code, and does not count or keep it."""
 

@@ -324,17 +324,14 @@ class CellRun:
         """
         if self.capture.failure is not None:
             raise self.capture.failure
+        count: int | None = (self._reply or {}).get("execution_count")
         if self._reason == "stop":
-            raise RunCancelled(
-                f"{self._stop.reason}{'. ' + self.stuck_text if self.is_stuck else ''}"
-            )
+            stuck = f". {self.stuck_text}" if self.is_stuck else ""
+            raise RunCancelled(f"{self._stop.reason}{stuck}", execution_count=count)
         error = self.capture.error or _error_in(self._reply or {})
         if not self._reason and self._was_interrupted(error):
-            raise RunCancelled(INTERRUPTED)
-        report = {
-            **(self.report or {}),
-            "execution_count": (self._reply or {}).get("execution_count"),
-        }
+            raise RunCancelled(INTERRUPTED, execution_count=count)
+        report = {**(self.report or {}), "execution_count": count}
         return execution(self._status(error), self.seconds, report, error=error, note=self._note())
 
     def _was_interrupted(self, error: ErrorOutput | None) -> bool:

@@ -314,7 +314,11 @@ class ClientKernel:
         """Run a cell; yield its outputs as they come."""
         with self._lock:
             stop.check()
+            if request.kernel_session:
+                self._is_unsure = self._is_unsure or not self._is_same_process()
             self._get_ready(stop)
+            if request.kernel_session and self.session != request.kernel_session:
+                raise KernelRestartedError("The kernel was restarted.", hint=LOST)
             run = CellRun(request, stop, on_output, self._last_patience_seconds)
             self._start(run, request)
             try:

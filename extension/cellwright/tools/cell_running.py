@@ -126,6 +126,7 @@ def run_cell(
         yield CellFinished(cell_id, broken_off(stopped, time.monotonic() - started))
         raise
     yield CellFinished(cell_id, execution)
+    check_session(context)
     outputs = fold(messages)
     return CellCall(outputs, execution, cell_result(context, cell_id, outputs, execution))
 
@@ -137,14 +138,20 @@ def cell_request(
     usual = context.limits.cell_timeout_seconds
     wanted = usual if timeout_seconds is None else timeout_seconds
     limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
-    return CellRequest(cell_id, code, limit, message_id=uuid.uuid4().hex)
+    name, session = uuid.uuid4().hex, context.kernel_session
+    return CellRequest(cell_id, code, limit, message_id=name, kernel_session=session)
+
+
+def check_session(context: ToolContext) -> None:
+    """Raise KernelRestartedError where the kernel is another one than that of the run."""
+    if context.kernel_session and context.kernel.session != context.kernel_session:
+        raise KernelRestartedError("The kernel was restarted.", hint="Its variables are lost.")
 
 
 def get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:
     """Wait for the kernel first: meanwhile the person may change the cell."""
     context.kernel.wait_until_free(context.stop)
-    if context.kernel_session and context.kernel.session != context.kernel_session:
-        raise KernelRestartedError("The kernel was restarted.", hint="Its variables are lost.")
+    check_session(context)
     notebook = context.notebook
     if notebook is None or not notebook.is_editable:
         return
@@ -173,7 +180,8 @@ def _execute(
 def broken_off(stopped: RunCancelled | KernelError, seconds: float) -> Execution:
     """The end of a cell that the run does not outlive."""
     if isinstance(stopped, RunCancelled):
-        return Execution("interrupted", seconds, note=stopped.reason)
+        count = stopped.execution_count
+        return Execution("interrupted", seconds, execution_count=count, note=stopped.reason)
     status: ExecutionStatus = "died" if isinstance(stopped, KernelDiedError) else "aborted"
     return Execution(status, seconds, note=stopped.message)
 
@@ -323,6 +331,7 @@ def _looked_at(
         return _so_far(context, going)
     yield from going.outputs(0)
     yield from _end(patient, going)
+    check_session(context)
     return _result(context, going)
 
 
