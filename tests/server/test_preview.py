@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from fake_service import FakeService, text
+from fake_service import FakeService, held, text
 from kernels.test_sandbox import CAN_SANDBOX
 from server.live_server import Live
 from server.live_tab import Document, TabClient
@@ -170,3 +171,32 @@ async def test_where_the_result_cannot_be_kept_the_person_is_told_and_still_aske
     assert await person.run("assert total == 10") == "ok"
     (ran,) = live.application.runs.record(tab.numbers[-1][0]).calls
     assert ran.decision == "allowed by person after a preview"
+
+
+async def test_a_call_is_tried_in_the_kernel_in_which_it_would_run(
+    live: Live, client: Client, scripted: FakeService
+) -> None:
+    first_ends = threading.Event()
+    scripted.script = [held(text("First."), first_ends), run_cell("who"), text("Done.")]
+    tab, chat, document = await live.ready()
+    before, now = document.kernel_id, await live.kernel()
+    for kernel_id, name in ((before, "before"), (now, "now")):
+        assert await (await live.person(kernel_id)).run(f"who = {name!r}") == "ok"
+    await tab.ask(chat, "first")
+    assert (await tab.ask(chat, "second", mode="ask"))["queued"]
+    document.kernel_id = now
+    await tab.open(document)
+    await tab.handled()
+    first_ends.set()
+    call = await asked(tab, chat)
+    await tab.close()
+    other = await live.tab("other")
+    shown = await other.open(Document(document.path, before))
+    await other.follow(chat)
+    await other.send(type="drive", chat=chat, notebook=shown.name)
+    await other.until(lambda: other.states[chat]["driver"] == "other")
+    preview = (await client.call("POST", f"chats/{chat}/preview", {"call": call})).json
+    assert [output["text"] for output in preview["outputs"]] == ["'now'"]
+    await answer(other, chat, call, allowed=True)
+    await other.finished(2)
+    assert [o["data"]["text/plain"] for (o,) in shown.outputs.values()] == ["'now'"]

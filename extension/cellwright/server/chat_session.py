@@ -361,16 +361,15 @@ class ChatSession:
             RunCancelled: It was answered meanwhile, or stopped.
         """
         run = self._run
-        attach = run.prompt.attach if run is not None else None
-        if run is None or attach is None:
+        if run is None or run.notebook is None:
             raise RefusedError("gone", NOT_WAITING)
-        approver = run.approver
+        approver, kernel_id = run.approver, run.notebook.driver.attach.kernel_id
         had_problem = approver.problem != ""
         with approver.trying(call_id) as (call, stop):
             if had_problem:
                 self.tell()
             if approver.previews is None:
-                approver.previews = self._workplace.open_previews(attach.kernel_id)
+                approver.previews = self._workplace.open_previews(kernel_id)
             return approver.previews.look(call, stop)
 
     def end_preview(self) -> None:
@@ -437,7 +436,7 @@ class ChatSession:
                         f"The run works with {notebook.path!r}, which is not open here.",
                         hint="Open it first.",
                     )
-                notebook.driver.attach = attach
+                notebook.driver.move(attach)
             self._asker = Asker(tab.nonce, tab.name)
         self.tell()
 
@@ -445,7 +444,7 @@ class ChatSession:
         """A page says something new of a notebook; a run goes on with it."""
         notebook = self._notebook_of(tab, attach.notebook)
         if notebook is not None:
-            notebook.driver.attach = replace(attach, kernel_id=notebook.driver.attach.kernel_id)
+            notebook.driver.move(attach)
 
     def detached(self, tab: Tab, notebook_id: str) -> None:
         """The person closed a notebook: a run that works with it ends at its next tool."""

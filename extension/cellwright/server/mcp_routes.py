@@ -157,7 +157,7 @@ class OutsideChatSession(ChatSession):
                 store=self._workplace.runs,
                 redactor=self._workplace.redactor(),
                 lane=LANE,
-                notebook=self._notebook(run, prompt) or work.notebook,
+                notebook=self._notebook(run, prompt, work.kernel_id) or work.notebook,
                 prices=known_prices(work.settings),
                 listener=self._heard,
                 chat_id=self._chat.chat_id,
@@ -170,10 +170,13 @@ class OutsideChatSession(ChatSession):
             run.kernel = None
             kernel.close()
 
-    def _notebook(self, run: LiveRun, prompt: WaitingPrompt) -> AttachedNotebook | None:
+    def _notebook(
+        self, run: LiveRun, prompt: WaitingPrompt, kernel_id: str
+    ) -> AttachedNotebook | None:
         driver = self._driver(prompt)
         if driver is None:
             return None
+        driver.attach = replace(driver.attach, kernel_id=kernel_id)
         run.notebook = notebook = AttachedNotebook(self._chat.chat_id, driver, run.stop)
         notebook.load()
         return notebook

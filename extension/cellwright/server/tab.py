@@ -500,6 +500,10 @@ class Driver:
         self._find = find
         self.attach = attach
 
+    def move(self, attach: Attach) -> None:
+        """Go on with what a tab says of the notebook now; the run stays in its kernel."""
+        self.attach = replace(attach, kernel_id=self.attach.kernel_id)
+
     @property
     def tab(self) -> Tab | None:
         """The tab that draws; None: none is connected, or it does not have the notebook open."""
