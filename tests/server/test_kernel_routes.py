@@ -103,6 +103,15 @@ class TestAnswers:
             assert answer.status == status
             assert answer.json["message"] == error.message  # type: ignore[attr-defined]
 
+    async def test_what_stands_in_the_way_is_told_without_secrets(
+        self, client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SOME_API_KEY", SECRET)
+        shared.kernels = ScriptedAccess(SetupError(f"No {SECRET}.", hint=f"Give {SECRET}."))
+        answer = await client.call("GET", "kernels/known/variables")
+        assert answer.json["hint"].startswith("Give «redacted")
+        assert SECRET.encode() not in answer.body
+
     async def test_a_kernel_that_was_busy_for_a_moment_is_asked_again(
         self, client: Client, shared: Application
     ) -> None:

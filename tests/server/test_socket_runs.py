@@ -351,6 +351,21 @@ async def test_no_frame_holds_the_key(
     assert [frame for frame in tab.frames if key in str(frame)] == []
 
 
+async def test_a_refusal_does_not_hold_the_password_of_the_services_address(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password = "-".join(["pass", "phrase", "77"])
+    monkeypatch.setenv("CELLWRIGHT_MODEL", "")
+    tab, chat, _ = await live.ready()
+    with FakeService(models=("one", "another")) as service:
+        url = service.base_url.replace("//", f"//svc:{password}@")
+        monkeypatch.setenv("CELLWRIGHT_BASE_URL", url)
+        await tab.ask(chat, "hello")
+        refused = await tab.wait("error")
+    assert "No model is named for" in refused["message"]
+    assert [frame for frame in tab.frames if password in str(frame)] == []
+
+
 async def test_a_run_whose_thread_does_not_react_to_stop_is_let_go(
     live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:

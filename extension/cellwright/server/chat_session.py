@@ -638,8 +638,8 @@ class ChatSession:
     def _complain(self, run: LiveRun, error: CellwrightError) -> None:
         tab = self._audience.page(run.prompt.asker.nonce)
         if tab is not None:
-            ask = run.prompt.ask
-            tab.outbox.send(error_frame(error, request=ask.request, chat=ask.chat))
+            ask, redactor = run.prompt.ask, self._workplace.redactor()
+            tab.outbox.send(error_frame(error, redactor, request=ask.request, chat=ask.chat))
 
     def _driver(self, prompt: WaitingPrompt) -> Driver | None:
         if prompt.attach is None:

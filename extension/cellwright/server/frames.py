@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Union, cast
 from cellwright.errors import CellwrightError
 from cellwright.record.values import INTEGER_LIMIT, read_json, safe_json, to_dict
 from cellwright.settings import Mode
+from cellwright.text.redaction import Redactor
 from cellwright.tools import FormRequest
 
 PROTOCOL = 1
@@ -645,8 +646,9 @@ class RefusedError(CellwrightError):
 
 
 def error_frame(
-    error: CellwrightError, *, code: str = "", request: str = "", chat: str = ""
+    error: CellwrightError, redactor: Redactor, *, request: str = "", chat: str = ""
 ) -> ErrorFrame:
-    """The frame that tells a tab of an error."""
-    code = code or (error.code if isinstance(error, RefusedError) else "setup")
-    return ErrorFrame(code, error.message, error.hint, request=request, chat=chat)
+    """The frame that tells a tab of an error, without the secrets that its words may hold."""
+    code = error.code if isinstance(error, RefusedError) else "setup"
+    message, hint = redactor.text(error.message), redactor.text(error.hint)
+    return ErrorFrame(code, message, hint, request=request, chat=chat)

@@ -309,7 +309,7 @@ class Hub:
 
     def _refuse(self, tab: Tab, frame: frames.ClientFrame | None, error: CellwrightError) -> None:
         request, chat = getattr(frame, "request", ""), getattr(frame, "chat", "")
-        tab.outbox.send(error_frame(error, request=request, chat=chat))
+        tab.outbox.send(error_frame(error, self.redactor(), request=request, chat=chat))
 
     def _check_hello(self, tab: Tab, frame: frames.ClientFrame) -> None:
         if isinstance(frame, (frames.Hello, frames.Ping)):

@@ -255,11 +255,12 @@ def _is_a(value: Any, wanted: Any) -> bool:
 
 
 def _refusal(error: CellwrightError, shared: Application) -> Refusal:
-    message = shared.redactor().text(error.message)
+    redactor = shared.redactor()
+    message, hint = redactor.text(error.message), redactor.text(error.hint)
     if shared.is_stopping and isinstance(error, (KernelError, StoreError)):
-        return Refusal(STOPPING_STATUS, message, error.hint)
+        return Refusal(STOPPING_STATUS, message, hint)
     code = type(error).__name__ if isinstance(error, LMError) else ""
-    return Refusal(_status(error), message, error.hint, code)
+    return Refusal(_status(error), message, hint, code)
 
 
 def _status(error: CellwrightError) -> int:
