@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from fake_service import FakeService, text, tool_call
+from recorded_runs import started
 from server.live_server import Live
+from server.named_people import WITH_GUESTS
 from server_client import Client
 
+from cellwright.record.events import RunFinished
 from cellwright.server.application import Application
 
 pytestmark = [
@@ -222,3 +225,32 @@ async def test_files_of_a_run_are_named_put_back_and_forth(
     notes = str(shared.chats.notes.waiting(chat))
     assert f"put these files back as they were before run {run_id}: new.txt, rows.csv" in notes
     assert f"put these files forth, as run {run_id} and" in notes
+
+
+TWO_OWNERS = {**WITH_GUESTS, "Cellwright": {"owners": ["ada", "bob"]}}
+
+
+@pytest.mark.parametrize("jp_server_config", [TWO_OWNERS])
+async def test_a_run_is_undone_by_whoever_may_see_it_alone(
+    live: Live, client: Client, shared: Application
+) -> None:
+    kernel_id = await live.kernel()
+    chat = shared.chats.create("", "ada").chat_id
+    run_id = shared.runs.start(started("a question of ada's"), RunFinished("completed")).run_id
+    shared.chats.add_run(chat, run_id)
+    undo, files = (f"kernels/{kernel_id}/{what}" for what in ("undo", "files"))
+    asked = [
+        ("POST", undo, {"run": run_id, "restarted": True}),
+        ("POST", undo, {"run": run_id}),
+        ("GET", f"{files}?run={run_id}", None),
+        ("POST", files, {"run": run_id}),
+    ]
+    for method, path, body in asked:
+        refused = await client.call(method, path, body, headers={"X-Person": "bob"})
+        assert (refused.status, refused.json["message"]) == (404, f"There is no run {run_id!r}.")
+    assert shared.chats.notes.waiting(chat) == ()
+    for step, status in ((-7, 400), (2, 200)):
+        answer = await client.call("POST", undo, {"run": run_id, "restarted": True, "step": step})
+        assert answer.status == status, answer.json
+    (note,) = shared.chats.notes.waiting(chat)
+    assert "cell 2" in str(note)

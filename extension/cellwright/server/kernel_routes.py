@@ -9,7 +9,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.errors import KernelNotReadyError
+from cellwright.errors import KernelNotReadyError, SetupError
 from cellwright.kernels.going_back import (
     ChangedFiles,
     KernelSnapshots,
@@ -48,6 +48,20 @@ class KernelRoute(Route):
         if kernel_id not in self.kernel_manager:
             raise Refusal(404, f"There is no kernel {kernel_id!r}.", "Start it in the notebook.")
         return open_kernels(self.shared)
+
+    def check_step(self, shared: Application, run_id: str, step: int) -> None:
+        """Return if this person may undo a run from one of its cells on.
+
+        A kernel may hold states of runs that are not in this record; those are nobody else's.
+
+        Raises:
+            RefusedError: There is no such run for them.
+            SetupError: There is no such cell.
+        """
+        if step < 0:
+            raise SetupError(f"There is no cell {step}.", hint="The cells of a run count from 1.")
+        if run_id:
+            self.check_run(shared, run_id, may_be_gone=True)
 
 
 class VariablesRoute(KernelRoute):
@@ -99,6 +113,7 @@ class UndoRoute(KernelRoute):
         kernels = await self.kernels(kernel_id)
 
         def undo(shared: Application) -> UndoneRun:
+            self.check_step(shared, run_id, step)
             if restarted or redone:
                 shared.runs.record(run_id)  # one that is not there cannot have been undone
                 undone = UndoneRun(
@@ -175,8 +190,9 @@ class FilesBackRoute(KernelRoute):
         kernels = await self.kernels(kernel_id)
         run_id, step = self.word("run"), self.word("step")
 
-        def find(_: Application) -> ChangedFiles:
+        def find(shared: Application) -> ChangedFiles:
             before = int(step) if step.isdecimal() else 0
+            self.check_step(shared, run_id, before)
             ask = lambda: kernels.files_before(kernel_id, run_id, before)  # noqa: E731
             return retry(ask, KernelNotReadyError, PATIENCE_SECONDS)
 
@@ -191,6 +207,7 @@ class FilesBackRoute(KernelRoute):
         kernels = await self.kernels(kernel_id)
 
         def put_back(shared: Application) -> ChangedFiles:
+            self.check_step(shared, run_id, step)
             put = lambda: kernels.put_files_back(kernel_id, run_id, step)  # noqa: E731
             files = retry(put, KernelNotReadyError, PATIENCE_SECONDS)
             chat_id = shared.chats.chat_of(files.run_id)

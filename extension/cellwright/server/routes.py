@@ -176,13 +176,13 @@ class Route(APIHandler):
         """
         return open_chat(shared, self.owner, chat_id)
 
-    def check_run(self, shared: Application, run_id: str) -> None:
+    def check_run(self, shared: Application, run_id: str, *, may_be_gone: bool = False) -> None:
         """Return if this person may see a run; for use in the work of ``answer``.
 
         Raises:
             RefusedError: There is no such run for them.
         """
-        check_run(shared, self.owner, run_id)
+        check_run(shared, self.owner, run_id, may_be_gone=may_be_gone)
 
     def send_file(self, text: str, name: str, mime: str) -> None:
         """Answer with a file that the browser saves and does not show."""
