@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import FakeService, text, tool_call
+from fake_service import FakeService, held, text, tool_call
 from recorded_runs import started
 from server.live_server import Live
 from server.named_people import WITH_GUESTS
@@ -76,6 +77,31 @@ async def test_a_run_of_the_panel_is_undone_and_redone_in_the_kernel(
     assert "no snapshot from before it is kept" in refused.json["message"]
     nothing = await client.call("POST", where, {})
     assert "nothing to redo" in nothing.json["message"]
+
+
+async def test_while_a_run_works_in_the_kernel_nothing_is_undone(
+    live: Live, scripted: FakeService, client: Client, shared: Application, tmp_path: Path
+) -> None:
+    model_thinks = threading.Event()
+    code = "x = 1; open('made.txt', 'w').close()"
+    scripted.script = [run_cell(code), held(text("Done."), model_thinks)]
+    tab, chat, document = await live.ready()
+    person = await live.person(document.kernel_id)
+    assert await person.run(f"import os; os.chdir({str(tmp_path)!r}); x = 0") == "ok"
+    await tab.ask(chat, "set it")
+    await tab.event("tool_finished")
+    await tab.phase(chat, "model")
+    run_id, kernel = tab.numbers[-1][0], f"kernels/{document.kernel_id}"
+    for what in ("undo", "files"):
+        refused = await client.call("POST", f"{kernel}/{what}", {"run": run_id})
+        assert (refused.status, refused.json["message"]) == (409, "A run works in this kernel.")
+    assert await person.run("assert x == 1 and os.path.exists('made.txt')") == "ok"
+    model_thinks.set()
+    assert (await tab.finished())["status"] == "completed"
+    await tab.phase(chat, "idle")
+    for what in ("undo", "files"):
+        assert (await client.call("POST", f"{kernel}/{what}", {"run": run_id})).status == 200
+    assert await person.run("assert x == 0 and not os.path.exists('made.txt')") == "ok"
 
 
 async def test_a_run_is_undone_from_one_of_its_cells_on(

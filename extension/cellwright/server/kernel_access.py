@@ -192,7 +192,7 @@ class ServerKernelProcess:
 
     def leave(self) -> None:
         """One connection of ours less."""
-        self._kernels.connected[self._kernel_id] -= 1
+        self._kernels.count_connections(self._kernel_id, -1)
 
     def is_alive(self) -> bool:
         """Whether the process is there."""
@@ -238,8 +238,9 @@ class ServerKernels:
     ) -> None:
         self._manager, self._loop, self._sessions = manager, loop, sessions
         self._idle_seconds = idle_seconds
-        self.connected: Counter[str] = Counter()
+        self._connected: Counter[str] = Counter()
         """Our own connections to each kernel, which the server does not count."""
+        self._counting = threading.Lock()
 
     def has(self, kernel_id: str) -> bool:
         """Whether the server knows a kernel of that id."""
@@ -302,7 +303,7 @@ class ServerKernels:
         if not self._is_alive_or_unknown(kernel_id):
             raise SetupError("The notebook's kernel is dead.", hint=START_HINT)
         client = self._client(kernel_id)
-        self.connected[kernel_id] += 1
+        self.count_connections(kernel_id, 1)
         process = ServerKernelProcess(self, kernel_id)
         try:
             return ConnectedKernel(client, process, attendance or Attendance())
@@ -310,6 +311,11 @@ class ServerKernels:
             disconnect(client)
             process.leave()
             raise
+
+    def count_connections(self, kernel_id: str, more: int) -> None:
+        """Note that there are so many connections of ours more."""
+        with self._counting:
+            self._connected[kernel_id] += more
 
     def variables(self, kernel_id: str) -> tuple[VariableSummary, ...]:
         """The person's variables.
@@ -349,7 +355,7 @@ class ServerKernels:
             KernelError: It is gone, or does not answer.
         """
         with closing(self.connect(kernel_id)) as kernel:
-            self.check_free(kernel_id)
+            self._check_alone(kernel_id)
             snapshot = find_before(kernel, run_id, step) if run_id else find_later(kernel)
             if snapshot is None and not run_id:
                 raise SetupError(NOTHING_TO_REDO, hint="Run the cells again.")
@@ -387,7 +393,7 @@ class ServerKernels:
             KernelError: It is gone, or does not answer.
         """
         with closing(self.connect(kernel_id)) as kernel:
-            self.check_free(kernel_id)
+            self._check_alone(kernel_id)
             return put_files_back(kernel, run_id, step)
 
     def snapshots(self, kernel_id: str, *, measured: bool) -> KernelSnapshots:
@@ -458,6 +464,26 @@ class ServerKernels:
         # What we asked of it a moment ago may still make it look busy.
         retry(check, KernelNotReadyError, FREE_SECONDS, 0.02)
 
+    def _check_alone(self, kernel_id: str) -> None:
+        """Return if nothing runs in the kernel and the caller's is our only connection to it.
+
+        A run keeps its own while its model thinks, and would go on as if nothing had changed.
+
+        Raises:
+            KernelNotReadyError: A cell or a run works in it.
+            KernelError: It is gone.
+        """
+        self.check_free(kernel_id)
+
+        def check() -> None:
+            if self._connected[kernel_id] > 1:
+                raise KernelNotReadyError(
+                    "A run works in this kernel.", hint="Stop it, or wait for its end."
+                )
+
+        # One that has just ended lets go of its connection a little later.
+        retry(check, KernelNotReadyError, LOOK_SECONDS)
+
     def check_can_be_copied(self, kernel_id: str) -> None:
         """Return if the kernel runs where its processes can be reached, and nothing runs in it.
 
@@ -505,7 +531,7 @@ class ServerKernels:
             return
         model = await ensure_async(self._manager.kernel_model(kernel_id))
         idle_seconds = time.time() - datetime.fromisoformat(model["last_activity"]).timestamp()
-        is_used = model["connections"] or self.connected[kernel_id] > 0
+        is_used = model["connections"] or self._connected[kernel_id] > 0
         if is_used or model["execution_state"] == "busy":
             idle_seconds = 0.0
         if idle_seconds >= self._idle_seconds:
