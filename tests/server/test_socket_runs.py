@@ -402,6 +402,30 @@ async def test_a_run_whose_thread_does_not_react_to_stop_is_let_go(
     assert (first.status, first.cause) == ("cancelled", "stopped")
 
 
+async def test_what_is_asked_instead_of_a_run_that_does_not_react_begins_when_that_is_let_go(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_session, "LET_GO_SECONDS", 0.5)
+    reads, may_end = threading.Event(), threading.Event()
+
+    def read_for_ever(_messages: Any) -> Any:
+        reads.set()
+        may_end.wait(30)
+        return ()
+
+    scripted.script = [run_cell("print('seen')"), text("Here I am."), text("I, too.")]
+    tab, chat, _ = await live.ready()
+    monkeypatch.setattr(cell_running, "fold", read_for_ever)
+    await tab.ask(chat, "do it")
+    await tab.until(reads.is_set)
+    await tab.ask(chat, "wait for it")
+    await tab.ask(chat, "never mind", instead=True)
+    assert (await tab.finished(3))["answer"] == "I, too."
+    prompts = [event["prompt"] for event in tab.of_kind("run_started")]
+    assert prompts == ["do it", "never mind", "wait for it"]
+    may_end.set()
+
+
 def home_of(live: Live) -> Path:
     path = live.application.database.path
     assert path is not None

@@ -225,7 +225,7 @@ class ChatSession:
             else:
                 self._queue.put_first(prompt)
             if busy and not waits and run is not None:
-                run.replace()
+                self._replace(run)
             # Told before the run can begin: the page takes a prompt for sent until both have come.
             tab.outbox.send(frames.Accepted(ask.request, ask.chat, waits))
             self._work_on()
@@ -329,10 +329,7 @@ class ChatSession:
         if branches is not None:
             branches.stop()
         if run is not None:
-            run.stop.set()
-            patience = threading.Timer(LET_GO_SECONDS, self._let_go, (run,))
-            patience.daemon = True
-            patience.start()
+            self._end(run)
 
     def answer(self, tab: Tab, frame: frames.AnswerFrame) -> None:
         """What the person says of a call.
@@ -525,7 +522,7 @@ class ChatSession:
             raise RefusedError("gone", NO_TURN)
         self._queue.put_first(prompt)
         if self._run is not None:
-            self._run.replace()
+            self._replace(self._run)
         self._work_on()
 
     def _driven(self, tab: Tab) -> LiveRun:
@@ -552,6 +549,18 @@ class ChatSession:
             return None
         return notebook if tab.nonce == self._asker.nonce else None
 
+    def _end(self, run: LiveRun) -> None:
+        """Stop a run; where its thread does not react it is let go."""
+        run.stop.set()
+        patience = threading.Timer(LET_GO_SECONDS, self._let_go, (run,))
+        patience.daemon = True
+        patience.start()
+
+    def _replace(self, run: LiveRun) -> None:
+        """Stop a run so that another prompt can go before it."""
+        run.is_replaced = True
+        self._end(run)
+
     def _let_go(self, run: LiveRun) -> None:
         """Go on without the thread of a run that was stopped and does not react."""
         if self._run is not run:
@@ -564,11 +573,14 @@ class ChatSession:
                 return
             left, self._answering = self._answering, None
             self._run = self._worker = None
-            self._queue.pause()
+            if not run.is_replaced:
+                self._queue.pause()
         self._workplace.chats.claims.let_go(self._chat.chat_id)
-        self.tell()
         if left is not None:
             left.close()
+        with self._lock:
+            self._work_on()
+        self.tell()
 
     def _open_answering(self) -> ChatAnswering:
         """What answers the prompts of this chat; for its worker thread."""

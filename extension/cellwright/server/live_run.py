@@ -431,11 +431,6 @@ class LiveRun:
         """What its cell asks the person; None: nothing."""
         return self.keyboard.asked
 
-    def replace(self) -> None:
-        """Stop it so that another prompt can go before it."""
-        self.is_replaced = True
-        self.stop.set()
-
     def note(self, event: Event) -> None:
         """Something happened in it."""
         self.progress.note(event)
