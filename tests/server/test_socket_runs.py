@@ -204,6 +204,32 @@ async def test_the_queue_waits_after_a_failure_until_it_is_told_to_go_on(
     assert not tab.states[chat]["queue_paused"]
 
 
+async def test_a_prompt_that_cannot_begin_while_its_page_is_away_waits_for_the_person(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [held(text("one"), gate), text("two")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "first")
+    assert (await tab.ask(chat, "second"))["queued"]
+    await tab.phase(chat, "model")
+    await tab.close()
+    await live.serverapp.kernel_manager.shutdown_kernel(document.kernel_id, now=True)
+    watching = await live.tab()
+    await watching.follow(chat)
+    gate.set()
+    state = await watching.until(
+        lambda: s if (s := watching.states[chat])["queue_paused"] else None
+    )
+    assert [item["prompt"] for item in state["queue"]] == ["second"]
+    back = await live.tab(tab.tab, tab.nonce)
+    document.kernel_id = await live.kernel()
+    await back.open(document)
+    await back.follow(chat)
+    await back.send(type="queue", chat=chat, id="", action="resume", prompt=None, position=None)
+    assert (await back.finished(2))["answer"] == "two"
+
+
 async def test_asking_instead_stops_what_runs(live: Live, scripted: FakeService) -> None:
     scripted.script = [after(text("late"), 20.0), text("now")]
     tab, chat, _ = await live.ready()

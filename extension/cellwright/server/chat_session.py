@@ -648,7 +648,11 @@ class ChatSession:
         return run.progress.status == "completed"
 
     def _complain(self, run: LiveRun, error: CellwrightError) -> None:
+        """Tell the page why its prompt was not answered; while it is away, the prompt waits."""
         tab = self._audience.page(run.prompt.asker.nonce)
+        if tab is None and not run.progress.run and not run.prompt.compacts:
+            with self._lock:
+                self._queue.put_back(run.prompt)
         if tab is not None:
             ask, redactor = run.prompt.ask, self._workplace.redactor()
             tab.outbox.send(error_frame(error, redactor, request=ask.request, chat=ask.chat))

@@ -295,6 +295,11 @@ class PromptQueue:
             self._prompts.insert(0, self._next)
         self._next = prompt
 
+    def put_back(self, prompt: WaitingPrompt) -> None:
+        """Let a prompt that was taken wait again, before all others, until the person goes on."""
+        self._prompts.insert(0, prompt)
+        self.is_paused = True
+
     def take(self) -> WaitingPrompt | None:
         """The prompt whose turn it is."""
         prompt, self._next = self._next, None
