@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any
 import pytest
 from command_line import COMMAND, notebook
 from server.live_server import Live
-from server.live_tab import Document, TabClient, code_cell
+from server.live_tab import SOON_SECONDS, Document, TabClient, code_cell
 from server.named_people import NamedPeople
 from server_client import Client
 
 from cellwright.knowledge.memory import Whose
 from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.server import chat_session
+from cellwright.tools import cell_running
 
 sdk = pytest.importorskip("mcp")
 types = pytest.importorskip("mcp_types")  # the SDK's first line has none
@@ -152,6 +155,34 @@ async def test_the_person_is_asked_in_the_panel_and_a_stop_there_ends_the_call(
         stopped = await calling
         assert stopped.is_error
         assert (await tab.finished())["status"] == "cancelled"
+
+
+async def test_a_run_that_does_not_react_to_stop_ends_its_own_call_and_no_later_one(
+    live: Live, connect: Connect, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_session, "LET_GO_SECONDS", 0.5)
+    reads, may_end = threading.Event(), threading.Event()
+
+    def read_for_ever(_messages: Any) -> Any:
+        reads.set()
+        may_end.wait(30)
+        return ()
+
+    tab, _ = await opened(live)
+    async with connect("?notebook=work.ipynb&mode=auto") as client:
+        with monkeypatch.context() as held_up:
+            held_up.setattr(cell_running, "fold", read_for_ever)
+            calling = asyncio.ensure_future(client.call_tool("run_cell", {"code": "print(1)"}))
+            chat = await follow_when_told(tab)
+            await tab.until(reads.is_set)
+            await tab.send(type="stop", chat=chat)
+            stopped = await asyncio.wait_for(calling, SOON_SECONDS)
+        assert stopped.is_error
+        code = "import time; time.sleep(2); print('again')"
+        calling = asyncio.ensure_future(client.call_tool("run_cell", {"code": code}))
+        await tab.event("cell_started", 2)
+        may_end.set()
+        assert "again" in words(await calling)
 
 
 @pytest.mark.parametrize("mode", REVISIONS)

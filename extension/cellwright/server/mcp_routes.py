@@ -35,7 +35,8 @@ from cellwright.mcp_server.session import McpServerSession
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.events import ToolStarted
+from cellwright.record.events import Event, ToolStarted
+from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames
 from cellwright.server.answering import ChatEnvironment, place_of
 from cellwright.server.application import Application
@@ -79,11 +80,26 @@ class OutsideWork:
     opened: OpenNotebook | None = None
 
 
+class _OutsideEnd:
+    """The end of one run, which its client waits for."""
+
+    def __init__(self) -> None:
+        self.has_come = threading.Event()
+        self.failure: BaseException | None = None
+
+    def come(self, failure: BaseException | None = None) -> None:
+        """Let the client go on; what comes later does not count."""
+        if not self.has_come.is_set():
+            self.failure = failure
+            self.has_come.set()
+
+
 @dataclass(frozen=True)
 class _OutsidePrompt(WaitingPrompt):
     """A run that waits its turn like a prompt."""
 
     work: OutsideWork | None = None
+    end: _OutsideEnd = field(default_factory=_OutsideEnd)
 
 
 class OutsideChatSession(ChatSession):
@@ -98,8 +114,6 @@ class OutsideChatSession(ChatSession):
     def __init__(self, chat: Chat, workplace: ChatEnvironment, audience: TabAudience) -> None:
         super().__init__(chat, workplace, audience)
         self._outside = OutsideConversation()
-        self._ended = threading.Event()
-        self._failure: BaseException | None = None
 
     def work(self, work: OutsideWork) -> None:
         """Do a run, after the one that goes on; returns when it has ended.
@@ -115,15 +129,14 @@ class OutsideChatSession(ChatSession):
         prompt = _OutsidePrompt(ask, asker, attach, secrets.token_hex(6), work=work)
         with self._lock:
             self._check_open()
-            self._ended, self._failure = threading.Event(), None
             self._queue.put_first(prompt)
             self._work_on()
         # A chat that closes forgets what waits in its queue, and tells nobody.
-        while not self._ended.wait(LOOK_SECONDS):
+        while not prompt.end.has_come.wait(LOOK_SECONDS):
             if self._is_closed and self._worker is None:
                 raise SetupError(ENDED)
-        if self._failure is not None:
-            raise self._failure
+        if prompt.end.failure is not None:
+            raise prompt.end.failure
 
     def _invite(self, opened: OpenNotebook | None) -> None:
         """A page that does not know of the chat is told of it, so that it draws what happens."""
@@ -135,14 +148,22 @@ class OutsideChatSession(ChatSession):
         if not isinstance(prompt, _OutsidePrompt) or prompt.work is None:
             return super()._answer(run)
         self._invite(prompt.work.opened)
+        failure: BaseException | None = None
         try:
             with self._workplace.chats.claims.held(self._chat.chat_id):
                 self._do(run, prompt, prompt.work)
         except (Exception, RunCancelled) as error:  # raised again where the client is answered
-            self._failure = error
+            failure = error
         finally:
-            self._ended.set()
+            prompt.end.come(failure)
         return run.progress.status == "completed"
+
+    def _let_go(self, run: LiveRun) -> None:
+        if self._run is run:
+            self._outside = OutsideConversation()
+        super()._let_go(run)
+        if isinstance(run.prompt, _OutsidePrompt):
+            run.prompt.end.come(RunCancelled(run.stop.reason))
 
     def _do(self, run: LiveRun, prompt: WaitingPrompt, work: OutsideWork) -> None:
         # The client's Stop and the panel's are one.
@@ -150,6 +171,16 @@ class OutsideChatSession(ChatSession):
         run.approver = PanelApprover(run.stop)
         run.stop.check()
         attendance = Attendance(run.keyboard.ask, run.waits)
+
+        # A thread that was let go may wake up during a later run, and a later call.
+        def listen(recorded: tuple[RecordedEvent, ...]) -> None:
+            if self._run is run:
+                self._heard(recorded)
+
+        def hear(event: Event) -> None:
+            if self._run is run:
+                work.run.heard(event)
+
         run.kernel = kernel = self._workplace.kernels.connect(work.kernel_id, attendance)
         try:
             place = RunContext(
@@ -159,13 +190,13 @@ class OutsideChatSession(ChatSession):
                 lane=LANE,
                 notebook=self._notebook(run, prompt, work.kernel_id) or work.notebook,
                 prices=known_prices(work.settings),
-                listener=self._heard,
+                listener=listen,
                 chat_id=self._chat.chat_id,
                 user_id=work.settings.user,
                 sources=work.sources,
             )
-            approver = self._approver(run, work)
-            self._outside.run(place_of(self._chat, place), replace(work.run, approver=approver))
+            outside = replace(work.run, approver=self._approver(run, work), heard=hear)
+            self._outside.run(place_of(self._chat, place), outside)
         finally:
             run.kernel = None
             kernel.close()
