@@ -15,7 +15,7 @@ from fake_answers import Request, Wire
 from fake_service import FakeService, after, error, held, text, tool_call
 from locked_records import locked
 from server.live_server import Live
-from server.live_tab import SOON_SECONDS
+from server.live_tab import SOON_SECONDS, Document
 
 from cellwright.server import chat_session
 from cellwright.server.service_routes import service_state
@@ -184,6 +184,34 @@ async def test_a_queue_is_worked_off_in_order_and_can_be_changed(
     prompts = [event["prompt"] for event in tab.of_kind("run_started")]
     assert prompts == ["first", "fifth", "third, changed", "fourth"]
     assert tab.errors() == ["gone"]
+
+
+async def test_a_waiting_prompt_that_another_tab_changes_keeps_its_notebook(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [held(text("one"), gate), run_cell("print(1)"), text("two"), text("three")]
+    tab, chat, document = await live.ready()
+    with_it, without = await live.tab("with it"), await live.tab("without")
+    shown = await with_it.open(Document(document.path, document.kernel_id))
+    await with_it.follow(chat)
+    await without.follow(chat)
+    await tab.ask(chat, "first")
+    for prompt in ("second", "third"):
+        await tab.ask(chat, prompt)
+    state = await tab.until(lambda: s if len((s := tab.states[chat])["queue"]) == 2 else None)
+    change = {"type": "queue", "chat": chat, "action": "edit", "position": None}
+    for page, item in zip((with_it, without), state["queue"], strict=True):
+        await page.send(**change, id=item["id"], prompt=item["prompt"] + ", changed")
+        await page.handled()
+    gate.set()
+    await tab.finished(3)
+    confirmed = [f for f in with_it.frames if f.get("operation") == "confirm"]
+    assert [frame["notebook"] for frame in confirmed] == [shown.name]
+    runs = [live.application.runs.record(run) for run in live.application.chats.run_ids(chat)]
+    assert [run.prompt for run in runs] == ["first", "second, changed", "third, changed"]
+    assert {run.notebook_path for run in runs} == {document.path}
+    assert tab.states[chat]["driver"] == tab.tab
 
 
 async def test_the_queue_waits_after_a_failure_until_it_is_told_to_go_on(

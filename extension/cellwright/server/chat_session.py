@@ -511,7 +511,7 @@ class ChatSession:
             return self._queue.remove(frame.id) is not None
         found = True
         if frame.prompt is not None:
-            found = self._queue.edit(frame.id, frame.prompt, Asker(tab.nonce, tab.name))
+            found = self._queue.edit(frame.id, frame.prompt, tab)
         if frame.position is not None:
             found = self._queue.move(frame.id, frame.position)
         return found

@@ -32,7 +32,7 @@ from cellwright.server.frames import (
     QueuedPrompt,
     RefusedError,
 )
-from cellwright.server.tab import AttachedNotebook
+from cellwright.server.tab import AttachedNotebook, Tab
 from cellwright.stopping import Stop
 from cellwright.tools import FormRequest
 
@@ -258,6 +258,20 @@ class WaitingPrompt:
     """Nothing is asked: the conversation is made shorter."""
 
 
+def _asked_by(tab: Tab, prompt: WaitingPrompt) -> WaitingPrompt:
+    """The prompt with a page as the one that asks; unchanged if its notebook is not open there."""
+    before, asker = prompt.attach, Asker(tab.nonce, tab.name)
+    if before is None:
+        return replace(prompt, asker=asker)
+    # Each page names notebooks itself.
+    attached = tuple(tab.attached.values())
+    shown = next((attach for attach in attached if attach.path == before.path), None)
+    if shown is None:
+        return prompt
+    ask = replace(prompt.ask, notebook=shown.notebook)
+    return replace(prompt, ask=ask, asker=asker, attach=shown)
+
+
 class PromptQueue:
     """Prompts in their order; the owner holds its own lock."""
 
@@ -324,12 +338,12 @@ class PromptQueue:
                 return prompt
         return None
 
-    def edit(self, prompt_id: str, text: str, asker: Asker) -> bool:
-        """Change a prompt's text; whoever did so is the one who asks it now."""
+    def edit(self, prompt_id: str, text: str, tab: Tab) -> bool:
+        """Change a prompt's text; the page asks it from now on if it has its notebook open."""
         for index, prompt in enumerate(self._prompts):
             if prompt.id == prompt_id:
-                ask = replace(prompt.ask, prompt=text)
-                self._prompts[index] = replace(prompt, ask=ask, asker=asker)
+                changed = replace(prompt, ask=replace(prompt.ask, prompt=text))
+                self._prompts[index] = _asked_by(tab, changed)
                 return True
         return False
 
