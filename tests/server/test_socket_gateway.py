@@ -111,6 +111,22 @@ async def test_a_run_is_undone_in_a_kernel_behind_jupyters_kernel_gateway(
     assert gateway.children() == []
 
 
+async def test_a_message_with_buffers_does_not_end_the_connection(
+    live: Live, scripted: FakeService
+) -> None:
+    code = (
+        "kernel = get_ipython().kernel\nprint('before', flush=True)\n"
+        "opened = {'comm_id': 'one', 'target_name': 'none', 'data': {}}\n"
+        "kernel.session.send(kernel.iopub_socket, 'comm_open', opened, "
+        "parent=kernel.get_parent('shell'), buffers=[bytes([128, 129])])\nprint('after')"
+    )
+    scripted.script = [tool_call("run_cell", {"code": code}), text("Said.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "send it")
+    assert (await tab.finished())["answer"] == "Said."
+    assert [document.text(cell) for cell in document.outputs] == ["before\nafter\n"]
+
+
 async def test_a_gateway_that_ends_ends_the_run_and_the_chat_goes_on(
     live: Live, scripted: FakeService, gateway: ServerProcess
 ) -> None:

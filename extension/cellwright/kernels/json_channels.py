@@ -3,7 +3,7 @@
 Whoever reads the WebSocket hands its texts to ``deliver``, from any thread; a pipe wakes whoever
 polls. What is sent goes to ``transmit``.
 
-Not covered: buffers of binary messages do not come through.
+Not covered: messages with buffers, which come as bytes, are left out.
 """
 
 from __future__ import annotations

@@ -123,9 +123,12 @@ class GatewayKernelClient(JsonClient):
             self.lose()
 
     async def _read(self) -> None:
-        while (text := await self._websocket.read_message()) is not None:
-            self.deliver(text)
-        self.lose()
+        try:
+            while (text := await self._websocket.read_message()) is not None:
+                if isinstance(text, str):
+                    self.deliver(text)
+        finally:
+            self.lose()
 
 
 T = TypeVar("T")
