@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,12 @@ from server.live_server import Live
 from server.live_tab import Document, TabClient
 from server.test_socket_approvals import answer, asked, run_cell
 from server_client import Client
+
+from cellwright.agent.policy import ApprovalAnswer
+from cellwright.record.events import ToolStarted
+from cellwright.server.frames import RefusedError
+from cellwright.server.live_run import PanelApprover
+from cellwright.stopping import Stop, retry
 
 pytestmark = [
     pytest.mark.server,
@@ -200,3 +208,22 @@ async def test_a_call_is_tried_in_the_kernel_in_which_it_would_run(
     await answer(other, chat, call, allowed=True)
     await other.finished(2)
     assert [o["data"]["text/plain"] for (o,) in shown.outputs.values()] == ["'now'"]
+
+
+def test_a_look_that_ends_after_the_answer_says_nothing_of_the_next_call() -> None:
+    approver, yes = PanelApprover(Stop()), ApprovalAnswer(True)
+    first, second = (ToolStarted(name, "run_cell", {}) for name in ("first", "second"))
+
+    def answer_second() -> None:
+        if not approver.answer("second", yes):
+            raise RefusedError("gone", "It is not asked yet.")
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(approver.ask, first, "it runs code")
+        with ExitStack() as look:
+            retry(lambda: look.enter_context(approver.trying("first")), RefusedError, 10.0)
+            assert approver.answer("first", yes)
+            assert not asking.result(10).previewed
+        asking = pool.submit(approver.ask, second, "it runs code")
+        retry(answer_second, RefusedError, 10.0)
+        assert not asking.result(10).previewed

@@ -107,7 +107,8 @@ class PanelApprover:
             stop = self._trial
         try:
             yield call, stop
-            self._was_tried = True
+            with self._changed:
+                self._was_tried = self._was_tried or self._call is call
         finally:
             with self._changed:
                 if self._trial is stop:
