@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from server_client import Client
 
 from cellwright.errors import KernelDiedError, KernelNotReadyError, SetupError
 from cellwright.record.outputs import VariableSummary
-from cellwright.server.application import Application
+from cellwright.server.application import THREADS, Application
 
 pytestmark = pytest.mark.server
 
@@ -127,6 +128,27 @@ class TestAnswers:
         shared.kernels = SoonReady(None)
         answer = await client.call("GET", "kernels/known/variables/df")
         assert answer.json == {"text": "df: 3 rows"}
+
+    async def test_what_waits_for_kernels_keeps_no_other_request_waiting(
+        self, client: Client, shared: Application
+    ) -> None:
+        answers = threading.Event()
+
+        class Slow(ScriptedAccess):
+            def _answered(self) -> Any:
+                answers.wait(30)
+                return []
+
+        shared.kernels = Slow(None)
+        waiting = [
+            asyncio.ensure_future(client.call("GET", "kernels/known/variables"))
+            for _ in range(THREADS)
+        ]
+        await asyncio.sleep(0.5)
+        chats = await asyncio.wait_for(client.call("GET", "chats"), 10)
+        assert (chats.status, [task.done() for task in waiting]) == (200, [False] * THREADS)
+        answers.set()
+        assert {(await task).status for task in waiting} == {200}
 
     async def test_a_kernel_that_is_not_there_is_told(
         self, client: Client, shared: Application

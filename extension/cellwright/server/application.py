@@ -109,6 +109,8 @@ T = TypeVar("T")
 SETTING = "cellwright"
 """Where the routes find this, among the settings of the web application."""
 THREADS = 4
+SLOW_THREADS = 16
+"""For what waits for kernels or people; nothing else waits for these."""
 EXPIRY_SECONDS = 1.0
 STOPPING_STATUS = 503
 
@@ -267,6 +269,7 @@ class Application:
         )
         self._expiry.start()
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="cellwright")
+        self._slow = ThreadPoolExecutor(SLOW_THREADS, thread_name_prefix="cellwright-slow")
 
     @contextmanager
     def opening(self) -> Iterator[None]:
@@ -324,14 +327,19 @@ class Application:
         tokens = SignIns(self.chooser.home()).secrets()
         return Redactor.from_environment(self.chooser.environ, chosen, tokens)
 
-    async def in_thread(self, work: Callable[[], T]) -> T:
+    async def in_thread(self, work: Callable[[], T], *, is_slow: bool = False) -> T:
         """What ``work`` returns, done where it does not hold up the server.
+
+        Args:
+            work: What to do.
+            is_slow: It may take many seconds: other requests do not wait for its thread.
 
         Raises:
             HTTPError: The server is stopping, so that it was not begun.
         """
+        executor = self._slow if is_slow else self._executor
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+            return await asyncio.get_running_loop().run_in_executor(executor, work)
         except (RuntimeError, asyncio.CancelledError) as error:
             # The executor takes nothing more, or has cancelled what waited for a thread.
             if self.is_stopping:
@@ -351,7 +359,8 @@ class Application:
         if self.library is not None:
             self.library.close()
         self._expiry.close(EXPIRY_SECONDS)
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        for executor in (self._executor, self._slow):
+            executor.shutdown(wait=True, cancel_futures=True)
         with self._opening:
             self._closed = True
             if self._stores is not None:

@@ -28,6 +28,8 @@ class KeptBranch:
 class BranchesRoute(Route):
     """The ways in which a prompt of a chat is tried."""
 
+    slow_methods = ("POST", "DELETE")
+
     @web.authenticated
     @authorized
     async def get(self, chat_id: str) -> None:
@@ -84,6 +86,8 @@ class BranchesRoute(Route):
 
 class KeptBranchRoute(Route):
     """One of them."""
+
+    slow_methods = ("POST",)
 
     @web.authenticated
     @authorized

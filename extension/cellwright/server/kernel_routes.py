@@ -34,6 +34,7 @@ class KernelRoute(Route):
     """A route that asks a kernel; the kernel runs code of ours for it."""
 
     guest_methods: tuple[str, ...] = ("GET",)
+    slow_methods = ("GET", "POST", "DELETE")
 
     async def kernels(self, kernel_id: str) -> KernelAccess:
         """The way to the kernel.

@@ -27,6 +27,8 @@ class WantedPreview:
 class PreviewRoute(Route):
     """The call that a chat's run asks the person about."""
 
+    slow_methods = ("POST",)
+
     @web.authenticated
     @authorized
     async def post(self, chat_id: str) -> None:

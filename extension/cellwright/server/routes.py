@@ -87,6 +87,8 @@ class Route(APIHandler):
     needs_enabled = True
     guest_methods: tuple[str, ...] = ()
     """What a guest may ask here; nothing unless a route says so."""
+    slow_methods: tuple[str, ...] = ()
+    """What waits for kernels, services or copies; other requests do not wait for its threads."""
 
     @property
     def shared(self) -> Application:
@@ -130,7 +132,8 @@ class Route(APIHandler):
             except CellwrightError as error:
                 raise _refusal(error, shared) from error
 
-        return await shared.in_thread(worked)
+        is_slow = self.request.method in self.slow_methods
+        return await shared.in_thread(worked, is_slow=is_slow)
 
     def fields(self, **types: Any) -> dict[str, Any]:
         """The fields of the JSON body, each of its type; all may be missing.

@@ -219,6 +219,8 @@ class ServiceRoute(Route):
 class ServiceTestRoute(Route):
     """Is everything there that a run needs?"""
 
+    slow_methods = ("POST",)
+
     @web.authenticated
     @authorized
     async def post(self) -> None:
@@ -234,6 +236,7 @@ class ModelsRoute(Route):
     """The models of the service."""
 
     guest_methods = ("GET",)
+    slow_methods = ("GET", "POST")
 
     @web.authenticated
     @authorized

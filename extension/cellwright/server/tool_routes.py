@@ -110,6 +110,8 @@ class ToolsRoute(Route):
 class SignInRoute(Route):
     """Signs the person in to an MCP server, and out of it."""
 
+    slow_methods = ("POST", "DELETE")
+
     @web.authenticated
     @authorized
     async def post(self) -> None:
