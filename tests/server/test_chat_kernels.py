@@ -10,6 +10,10 @@ import pytest
 from fake_service import FakeService, text, tool_call
 from server.live_server import Live
 
+from cellwright.errors import SetupError
+from cellwright.server import kernel_access
+from cellwright.server.kernel_access import ServerKernels
+
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 CHATS = 20
 QUICK = {
@@ -131,3 +135,25 @@ async def test_13_2_a_kernel_that_does_not_start_ends_the_run_with_the_reason(
     assert (ended["status"], ended["cause"]) == ("task error", "kernel_died")
     assert "none-such" in ended["reason"]
     assert not kernels(live)
+
+
+class SlowKernels:
+    """A server's kernels that take longer to start than anybody waits."""
+
+    def __contains__(self, kernel_id: str) -> bool:
+        return True
+
+    async def start_kernel(self, path: str) -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    async def restart_kernel(self, kernel_id: str) -> None:
+        await asyncio.sleep(60)
+
+
+async def test_how_long_was_waited_for_a_kernel_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_access, "START_SECONDS", 1.0)
+    slow = ServerKernels(SlowKernels(), asyncio.get_running_loop())
+    for start in (lambda: slow.start("", "one"), lambda: slow.restart("one")):
+        with pytest.raises(SetupError, match="it took longer than 1 s"):
+            await asyncio.to_thread(start)

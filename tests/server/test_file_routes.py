@@ -160,6 +160,15 @@ class TestUploads:
         writer.close()
         await writer.wait_closed()
 
+    async def test_a_folder_that_cannot_be_written_is_said(
+        self, client: Client, shared: Application
+    ) -> None:
+        shared.uploads.folder.parent.mkdir(parents=True, exist_ok=True)
+        shared.uploads.folder.write_text("a file in its place")
+        answer = await client.call("POST", "files?name=a.csv", DATA)
+        assert answer.status == 409
+        assert "cannot be written" in answer.json["message"]
+
     async def test_an_empty_file_is_a_file(self, client: Client) -> None:
         answer = await client.call("POST", "files?name=empty.txt", b"")
         assert (answer.status, answer.json["size_bytes"]) == (201, 0)

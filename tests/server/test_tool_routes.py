@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from server_client import Client
 
 from cellwright.external.commands import order, parse
 from cellwright.llm.keys import SignIns
+from cellwright.server import tool_routes
 from cellwright.server.application import Application
 from cellwright.server.tool_routes import LANDING, open_tools
 
@@ -143,3 +145,22 @@ async def test_a_sign_in_that_cannot_begin_says_why(client: Client, shared: Appl
         (row,) = (await client.call("GET", "tools")).json["sign_ins"]
         assert row["state"] == "wanted"
         assert "register itself" in row["problem"]
+
+
+async def test_a_sign_in_that_is_begun_anew_says_so_where_it_was_begun_before(
+    client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_routes, "PAGE_SECONDS", 5.0)
+    here = f"http://127.0.0.1:{shared.server.port}{client.base_url}"
+    asked = {"name": "desk", "origin": here}
+    host = {"Host": urlsplit(here).netloc}
+    with guarded() as address:
+        tools = open_tools(shared, "")
+        await asyncio.to_thread(order, parse(["connect", "desk", address, "--local"]), tools)
+    with socket.create_server(("127.0.0.1", urlsplit(address).port or 0)):  # it never answers
+        before = asyncio.ensure_future(client.call("POST", "tools/sign-in", asked, headers=host))
+        await asyncio.sleep(1)
+        anew = await client.call("POST", "tools/sign-in", asked, headers=host)
+        assert ((await before).status, anew.status) == (400, 400)
+        assert "was begun anew" in (await before).json["message"]
+        assert "not found in time" in anew.json["message"]

@@ -10,9 +10,10 @@ from tornado import web
 from tornado.httputil import HTTPFile, HTTPInputError, parse_body_arguments
 
 from cellwright.errors import CellwrightError
+from cellwright.server.application import Application
 from cellwright.server.library_routes import open_library
 from cellwright.server.routes import Refusal, Route, RouteTable
-from cellwright.server.uploads import FILE_LIMIT_BYTES, TakenFile, TooLargeError
+from cellwright.server.uploads import FILE_LIMIT_BYTES, StoredFile, TakenFile, TooLargeError
 
 ENVELOPE_BYTES = 64 * 1024
 """Room for what multipart puts around a file."""
@@ -63,12 +64,14 @@ class FilesRoute(Route):
             raise _too_large()
         upload, notebook, assistant = self._upload(), self.word("notebook"), self.word("assistant")
         guest = self.owner if self.is_guest else ""
-        try:
-            stored = await self.shared.in_thread(
-                lambda: self.shared.uploads.store(upload.data, upload.name, guest)
-            )
-        except TooLargeError as error:
-            raise Refusal(413, error.message, error.hint) from error
+
+        def store(shared: Application) -> StoredFile:
+            try:
+                return shared.uploads.store(upload.data, upload.name, guest)
+            except TooLargeError as error:
+                raise Refusal(413, error.message, error.hint) from error
+
+        stored = await self.answer(store)
         library = await self._library(stored.name, notebook, assistant)
         self.send(asdict(TakenFile(**asdict(stored), library=library)), 201)
 

@@ -586,7 +586,7 @@ class ServerKernels:
             return future.result(seconds)
         except concurrent.futures.TimeoutError:
             future.cancel()
-            raise TimeoutError from None
+            raise TimeoutError(f"it took longer than {seconds:.0f} s") from None
 
     def _schedule(self, call: Callable[[], Awaitable[T] | T]) -> concurrent.futures.Future[T]:
         async def run() -> T:
@@ -598,7 +598,7 @@ class ServerKernels:
         except RuntimeError:
             # The server has ended, and its loop with it.
             running.close()
-            raise TimeoutError from None
+            raise TimeoutError("the server is stopping") from None
 
 
 def connected_client(manager: Any) -> Any:

@@ -256,6 +256,10 @@ def begin_sign_in(shared: Application, tools: OutsideTools, name: str, back: str
     except TimeoutError:
         opened.stop.set()
         raise SetupError(f"The sign-in page of {name!r} was not found in time.") from None
+    except CancelledError:
+        raise SetupError(
+            f"The sign-in to {name!r} was begun anew.", hint="Go on with the newer one."
+        ) from None
 
 
 def _wait_for_person(tools: OutsideTools, service: ToolService, opened: _OpenSignIn) -> None:
