@@ -137,6 +137,22 @@ async def test_13_2_a_kernel_that_does_not_start_ends_the_run_with_the_reason(
     assert not kernels(live)
 
 
+async def test_13_2_a_kernel_that_cannot_be_listed_is_ended(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.script = [run_cell("1")]
+    tab, chat = await live.tab(), await live.chat()
+    await tab.follow(chat)
+
+    async def fail(**_: Any) -> None:
+        raise RuntimeError("database is locked")
+
+    monkeypatch.setattr(live.serverapp.session_manager, "create_session", fail)
+    await tab.ask(chat, "run")
+    assert "database is locked" in (await tab.finished())["reason"]
+    assert not kernels(live)
+
+
 class SlowKernels:
     """A server's kernels that take longer to start than anybody waits."""
 

@@ -502,15 +502,19 @@ class ServerKernels:
 
     async def _start(self, folder: str, name: str) -> str:
         kernel_id = str(await ensure_async(self._manager.start_kernel(path=folder)))
+        if self._idle_seconds > 0:
+            self._look_later(kernel_id, self._idle_seconds)
         if self._sessions is not None:
             # Like a console: JupyterLab lists it as running and opens one on it.
             path = f"{folder}/{name}".lstrip("/")
-            saving = self._sessions.create_session(
-                path=path, name=name, type="console", kernel_id=kernel_id
-            )
-            await ensure_async(saving)
-        if self._idle_seconds > 0:
-            self._look_later(kernel_id, self._idle_seconds)
+            try:
+                saving = self._sessions.create_session(
+                    path=path, name=name, type="console", kernel_id=kernel_id
+                )
+                await ensure_async(saving)
+            except BaseException:
+                await ensure_async(self._manager.shutdown_kernel(kernel_id))
+                raise
         return kernel_id
 
     async def _shut_down(self, kernel_id: str) -> None:
