@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from cpu_time import quick
@@ -12,12 +12,13 @@ from recorded_runs import analysis_run, record_of
 from server.small_results import BROKEN, FAILED, PASSED, sample, shelf, write
 from server_client import Answer, Client, with_parameters
 
-from cellwright.bench.results import Failure, ResultFiles
+from cellwright.bench.results import SHARED_FILE, Failure, ResultFiles
 from cellwright.exports.sample import SampleCell, Score
 from cellwright.exports.sampling import sample_of
 from cellwright.server import record_pages as result_trimming
-from cellwright.server.result_files import NotThereError
+from cellwright.server.result_files import NotThereError, ResultPlace, ResultPlaces
 from cellwright.server.result_routes import ResultCache, SampleFilter
+from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.server
 
@@ -142,6 +143,19 @@ class TestSamples:
         assert here.sample("runs/one/m/demo", "demo/three/1").input == "About wheat"
         with pytest.raises(NotThereError):
             here.sample("runs/one/m/demo", "demo/4/1")
+
+    def test_what_samples_share_is_read_once_for_a_page_of_them_all(self, tmp_path: Path) -> None:
+        class CountedPlaces(ResultPlaces):
+            opened: list[str] = []
+
+            def open(self, place: ResultPlace, name: str) -> BinaryIO | None:
+                self.opened.append(name)
+                return super().open(place, name)
+
+        write(tmp_path, *(sample(number) for number in range(5)))
+        places = CountedPlaces(tmp_path)
+        assert ResultCache(places).leaderboard("runs", Redactor({})).html
+        assert places.opened.count(SHARED_FILE) == 1
 
     def test_five_thousand_samples_are_quick_to_page_and_sum_up(self, tmp_path: Path) -> None:
         files = write(tmp_path, sample(0))

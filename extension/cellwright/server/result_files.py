@@ -320,15 +320,14 @@ def record_at(file: BinaryIO, entry: SampleEntry) -> SampleRecord:
     return record
 
 
-def with_shared(record: SampleRecord, file: BinaryIO | None) -> SampleRecord:
-    """A sample with what it shares with others in its place; what is missing stays empty.
+def shared_in(file: BinaryIO | None) -> dict[str, Any]:
+    """What the samples of a place share, by name; no file: nothing."""
+    return values_in(_first(file, SHARED_LIMIT_BYTES)) if file is not None else {}
 
-    Args:
-        record: The sample as it is stored.
-        file: What the samples share; None: there is none.
-    """
-    values = values_in(_first(file, SHARED_LIMIT_BYTES)) if file is not None else {}
-    return resolved(record, lambda name: values.get(name, {}))
+
+def with_shared(record: SampleRecord, shared: Mapping[str, Any]) -> SampleRecord:
+    """A sample with what it shares with others in its place; what is missing stays empty."""
+    return resolved(record, lambda name: shared.get(name, {}))
 
 
 def _first(file: BinaryIO, limit: int) -> Iterator[bytes]:

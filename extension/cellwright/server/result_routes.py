@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, TypeVar, cast
@@ -41,6 +41,7 @@ from cellwright.server.result_files import (
     SampleEntry,
     failures_in,
     record_at,
+    shared_in,
     with_shared,
 )
 from cellwright.server.routes import Refusal, Route, RouteTable
@@ -378,15 +379,7 @@ class ResultCache:
             NotThereError: There is none.
         """
         place = self._places.get(path)
-        result = self._read(place)
-        with result.index.lock:
-            entry = result.index.entries.get(sample_id)
-            with self._opened(place, RUNS) as file:
-                if entry is None or file is None:
-                    raise NotThereError(f"There is no sample {sample_id!r} in {path!r}.")
-                record = record_at(file, entry)
-        with self._opened(place, SHARED_FILE) as shared:
-            return with_shared(record, shared)
+        return with_shared(self._stored(place, sample_id), self._shared(place))
 
     def leaderboard(self, folder: str, redactor: SecretsFilter) -> LeaderboardPage:
         """All results of a folder on one page.
@@ -406,7 +399,7 @@ class ResultCache:
                 place.suite,
                 place.agent,
                 "/".join(place.path.split("/")[:-2]),
-                [redactor.event(self.sample(place.path, name)) for name in ids[place.path]],
+                self._samples(place, ids[place.path], redactor),
             )
             for place in sorted(places, key=lambda place: place.path)
         )
@@ -430,6 +423,30 @@ class ResultCache:
         rows = whole["rows"]
         following = end if end < len(rows) else None
         return {**whole, "rows": rows[max(0, start) : end], "next": following}
+
+    def _samples(
+        self, place: ResultPlace, ids: Iterable[str], redactor: SecretsFilter
+    ) -> Sequence[SampleRecord]:
+        shared = self._shared(place)
+        return [redactor.event(with_shared(self._stored(place, name), shared)) for name in ids]
+
+    def _stored(self, place: ResultPlace, sample_id: str) -> SampleRecord:
+        """A sample without what it shares with others.
+
+        Raises:
+            NotThereError: There is none.
+        """
+        result = self._read(place)
+        with result.index.lock:
+            entry = result.index.entries.get(sample_id)
+            with self._opened(place, RUNS) as file:
+                if entry is None or file is None:
+                    raise NotThereError(f"There is no sample {sample_id!r} in {place.path!r}.")
+                return record_at(file, entry)
+
+    def _shared(self, place: ResultPlace) -> dict[str, Any]:
+        with self._opened(place, SHARED_FILE) as file:
+            return shared_in(file)
 
     def _read(self, place: ResultPlace) -> _SampleResult:
         """The result as it is now."""
