@@ -276,9 +276,12 @@ async def test_a_cancelled_call_interrupts_the_cell_and_the_kernel_lives(
 
 
 async def test_a_mode_that_is_not_allowed_and_a_notebook_that_is_not_there_are_refused(
-    live: Live, client: Client, monkeypatch: pytest.MonkeyPatch
+    live: Live, client: Client, monkeypatch: pytest.MonkeyPatch, jp_root_dir: Path
 ) -> None:
     shared = await live.load()
+    (jp_root_dir / ".hidden.ipynb").write_text(json.dumps(notebook()), encoding="utf-8")
+    hidden = await client.call("POST", "/v2/mcp?notebook=.hidden.ipynb", HELLO)
+    assert hidden.status == 404, "the server shows no hidden files"
     missing = await client.call("POST", "/v2/mcp?notebook=none.ipynb", HELLO)
     assert (missing.status, missing.json["message"]) == (404, "There is no notebook 'none.ipynb'.")
     outside = await client.call("POST", "/v2/mcp?notebook=../../etc/passwd", HELLO)

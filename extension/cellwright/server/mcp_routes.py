@@ -711,7 +711,7 @@ class McpRoute(Route):
             raise Refusal(400, "This names no session.", "Send its id in Mcp-Session-Id.")
         # What works for the client ends before it is told so.
         await self.answer(lambda _: sessions.end(name, owner))
-        await self._answer(self._request(McpWish("", "plan", owner)))
+        await self._answer(McpRequest(McpWish("", "plan", owner), self._access()))
 
     def on_connection_close(self) -> None:
         """The client has gone."""
@@ -754,21 +754,23 @@ class McpRoute(Route):
             Refusal: The notebook or the mode cannot be used.
         """
         path, mode, owner = self.word("notebook").strip("/"), self.word("mode"), self.owner
-        contents: Any = self.contents_manager
-        if path and not await ensure_async(contents.file_exists(path)):
-            raise Refusal(404, f"There is no notebook {path!r}.", "Give its path from the root.")
+        access = self._access()
 
         def find_mode(shared: Application) -> str:
+            if path and not access.exists(path):
+                raise Refusal(
+                    404, f"There is no notebook {path!r}.", "Give its path from the root."
+                )
             wanted = mode or settings_of(shared).mode
             shared.configuration.check_mode(wanted)
             return wanted
 
-        return self._request(McpWish(path, cast("Mode", await self.answer(find_mode)), owner))
-
-    def _request(self, wish: McpWish) -> McpRequest:
-        loop = asyncio.get_running_loop()
-        access = NotebookAccess(loop, self.session_manager, self.contents_manager)
+        wish = McpWish(path, cast("Mode", await self.answer(find_mode)), owner)
         return McpRequest(wish, access)
+
+    def _access(self) -> NotebookAccess:
+        loop = asyncio.get_running_loop()
+        return NotebookAccess(loop, self.session_manager, self.contents_manager)
 
     async def _answer(self, asked: McpRequest) -> None:
         """Let the SDK answer.
