@@ -29,8 +29,8 @@ BranchesPhase = Literal["", "copying", "running", "over"]
 
 @dataclass(frozen=True)
 class ObjectName:
-    """Marks a field of a frame that names something which belongs to somebody: ``access`` refuses
-    a frame that names what is another person's."""
+    """Marks a field of a frame that names something which belongs to somebody:
+    ``application.check_objects`` refuses a frame that names what is another person's."""
 
     kind: Literal["chat", "run", "file", "kernel", "notebook"]
     may_be_gone: bool = False
@@ -192,7 +192,7 @@ class PageRequest:
     operation: Literal["cells", "confirm"]
     cell_id: str = ""
     source_hash: str = ""
-    """``cells.source_hash`` that the cell must have."""
+    """``record.outputs.source_hash`` that the cell must have."""
     message_id: str = ""
     """Id of the kernel message that will run it, for widgets that capture output."""
     type: Literal["request"] = field(default="request", init=False)

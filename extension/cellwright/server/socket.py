@@ -32,7 +32,7 @@ BACKLOG_SECONDS = 0.02
 
 
 class SocketLine:
-    """``tab.Line`` over a WebSocket; for the thread that sends.
+    """``tab.TabConnection`` over a WebSocket; for the thread that sends.
 
     Args:
         handler: The connection.

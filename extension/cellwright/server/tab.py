@@ -1,7 +1,7 @@
 """One connected page: which notebooks it has open, what it is sent of each chat, and in what order.
 
 ``Following`` catches up with a chat from the record, ``Outbox`` sends frames in batches, ``Tab`` is
-the page that has one of each, and ``Audience`` is what chats see of all tabs.
+the page that has one of each, and ``TabAudience`` is what chats see of all tabs.
 """
 
 from __future__ import annotations

@@ -1223,7 +1223,7 @@ export interface components {
       /** @enum {string} */
       readonly operation: 'cells' | 'confirm';
       readonly cell_id: string;
-      /** @description ``cells.source_hash`` that the cell must have. */
+      /** @description ``record.outputs.source_hash`` that the cell must have. */
       readonly source_hash: string;
       /** @description Id of the kernel message that will run it, for widgets that capture output. */
       readonly message_id: string;
