@@ -182,7 +182,7 @@ def ask_in_vain(eve: NotebookPage, script: Script) -> None:
 
 def reach_for_what_is_hers(eve: NotebookPage, owned: dict[str, Any]) -> None:
     """Neither a route nor a frame of the guest's reaches the owner's chat, run or approval."""
-    chat, run, ended = owned["chats"][0]["id"], owned["chats"][0]["run"], owned["ended"]
+    chat, ended = owned["chats"][0]["id"], owned["ended"]
     (cell, *_) = owned["cells"]["cells"] if "cells" in owned["cells"] else owned["cells"]
     page = eve.lab.page
     for method, path, body in (
@@ -208,8 +208,6 @@ def reach_for_what_is_hers(eve: NotebookPage, owned: dict[str, Any]) -> None:
         {"type": "compact", "request": "c", "chat": chat},
         {"type": "extend", "chat": chat, "seconds": 60},
         {"type": "queue", "chat": chat, "action": "resume"},
-        {"type": "cell_fate", "run": ended, "cell_id": cell["cell_id"], "fate": "discarded"},
-        {"type": "cell_fate", "run": run, "cell_id": cell["cell_id"], "fate": "deleted"},
     ]
     told = page.evaluate(SEND, [frames, "eve-own-line"])
     errors = [frame for frame in told if frame["type"] == "error"]

@@ -42,7 +42,7 @@ FREE_FIELDS = {
     *("answer.call_id", "input.request", "queue.id"),
     # Cells of the page's own notebook, or of the run that the frame names.
     *("changed.cells.cell.id", "changed.cells.cell.source", "changed.cells.after"),
-    *("changed.removed", "reply.cells.id", "reply.cells.source", "cell_fate.cell_id"),
+    *("changed.removed", "reply.cells.id", "reply.cells.source"),
     # Words.
     *("ask.prompt", "ask.model", "ask.assistant", "ask.context.name", "ask.context.cell_id"),
     *("ask.context.text", "answer.reason", "input.value", "queue.prompt", "reply.reason"),

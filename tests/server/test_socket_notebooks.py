@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 from fake_service import FakeService, held, text, tool_call
-from recorded_runs import started
 from server.live_server import Live
 from server.live_tab import Document, code_cell
-
-from cellwright.record.events import RunFinished
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -228,12 +225,3 @@ async def test_a_notebook_that_is_not_open_here_is_refused(
     tab, chat = await live.tab(), await live.chat()
     refused = await tab.ask(chat, "run", notebook="elsewhere")
     assert (refused["type"], refused["code"]) == ("error", "no_notebook")
-
-
-async def test_what_became_of_a_cell_is_kept(live: Live) -> None:
-    tab = await live.tab()
-    run = live.application.runs.start(started("ask"), RunFinished("completed")).run_id
-    await tab.send(type="cell_fate", run=run, cell_id="c", fate="deleted")
-    await tab.send(type="ping", at=1.5)
-    assert (await tab.wait("pong"))["at"] == 1.5
-    assert live.application.fates.of(run) == {"c": "deleted"}

@@ -398,16 +398,6 @@ class ReplyFrame:
 
 
 @dataclass(frozen=True)
-class CellFate:
-    """What became of an agent's cell in the document."""
-
-    run: Annotated[str, ObjectName("run")]
-    cell_id: str
-    fate: Literal["saved", "deleted", "discarded"]
-    type: Literal["cell_fate"] = field(default="cell_fate", init=False)
-
-
-@dataclass(frozen=True)
 class Ping:
     """Is anybody there?"""
 
@@ -431,29 +421,10 @@ ClientFrame = (
     | Detach
     | Changed
     | ReplyFrame
-    | CellFate
     | Ping
 )
 
-CLIENT_FRAMES: Mapping[str, type] = {
-    "hello": Hello,
-    "follow": Follow,
-    "unfollow": Unfollow,
-    "ask": Ask,
-    "stop": StopFrame,
-    "answer": AnswerFrame,
-    "input": Input,
-    "queue": Queue,
-    "extend": Extend,
-    "compact": Compact,
-    "drive": Drive,
-    "attach": Attach,
-    "detach": Detach,
-    "changed": Changed,
-    "reply": ReplyFrame,
-    "cell_fate": CellFate,
-    "ping": Ping,
-}
+CLIENT_FRAMES: Mapping[str, type] = {frame.type: frame for frame in typing.get_args(ClientFrame)}
 
 
 # Parsing collects every complaint about a frame before it refuses it.

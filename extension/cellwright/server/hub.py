@@ -398,9 +398,6 @@ class Hub:
     def _reply(self, tab: Tab, frame: frames.ReplyFrame) -> None:
         tab.take(frame)
 
-    def _cell_fate(self, tab: Tab, frame: frames.CellFate) -> None:
-        self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
-
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
         return self.session(tab.owner, chat_id)
 
@@ -446,7 +443,6 @@ HANDLERS: Mapping[type, Handler] = cast(
         frames.Detach: Hub._detach,
         frames.Changed: Hub._changed,
         frames.ReplyFrame: Hub._reply,
-        frames.CellFate: Hub._cell_fate,
         frames.Ping: Hub._ping,
     },
 )

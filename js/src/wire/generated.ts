@@ -1798,7 +1798,6 @@ export interface components {
       | components['schemas']['Detach']
       | components['schemas']['Changed']
       | components['schemas']['ReplyFrame']
-      | components['schemas']['CellFate']
       | components['schemas']['Ping'];
     /** @description A prompt to be tried in several ways, as a page asks it. */
     readonly BranchesBeginning: {
@@ -1911,15 +1910,6 @@ export interface components {
       readonly editable?: boolean;
       /** @constant */
       readonly type: 'attach';
-    };
-    /** @description What became of an agent's cell in the document. */
-    readonly CellFate: {
-      readonly run: string;
-      readonly cell_id: string;
-      /** @enum {string} */
-      readonly fate: 'saved' | 'deleted' | 'discarded';
-      /** @constant */
-      readonly type: 'cell_fate';
     };
     /** @description The person changed the notebook while a run goes on. */
     readonly Changed: {
@@ -2222,7 +2212,6 @@ export type WantedSummary = components['schemas']['WantedSummary'];
 export type AnswerFrame = components['schemas']['AnswerFrame'];
 export type Ask = components['schemas']['Ask'];
 export type Attach = components['schemas']['Attach'];
-export type CellFate = components['schemas']['CellFate'];
 export type Changed = components['schemas']['Changed'];
 export type Compact = components['schemas']['Compact'];
 export type ContextItem = components['schemas']['ContextItem'];
