@@ -11,7 +11,8 @@ from fake_service import FakeService
 from server.live_person import Person
 from server.live_tab import Document, TabClient, code_cell
 
-from cellwright.server.application import SETTING, Application
+from cellwright.server.application import Application
+from cellwright.server.table import SETTING
 
 __all__ = ["Live", "live", "no_ollama", "scripted"]
 

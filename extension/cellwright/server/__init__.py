@@ -9,7 +9,8 @@ from jupyter_server.utils import url_path_join
 
 from cellwright._version import __version__
 from cellwright.server.configuration import Cellwright
-from cellwright.server.first_request import FOLDER, FirstRequest, end_with, follow_renames
+from cellwright.server.first_request import FirstRequest, end_with, follow_renames
+from cellwright.server.table import ROOT
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def _load_jupyter_server_extension(server: ServerApp) -> None:
     """Add the routes to a running server."""
     routes = FirstRequest(Cellwright(parent=server), server)
-    below = re.escape(url_path_join(server.web_app.settings["base_url"], FOLDER))
+    below = re.escape(url_path_join(server.web_app.settings["base_url"], ROOT))
     # tornado leaves this method without annotations
     server.web_app.add_handlers(".*$", [(f"{below}/.*", routes)])  # type: ignore[no-untyped-call]
     end_with(server, routes)

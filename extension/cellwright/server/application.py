@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
-from cellwright.errors import StoreError
+from cellwright.errors import SetupError, StoreError
 from cellwright.kernels.going_back import ChangedFiles, GoneBack, KernelSnapshots
 from cellwright.llm.keys import SignIns
 from cellwright.record.outputs import VariableSummary
@@ -106,8 +106,6 @@ class ExpiryWatch:
 
 
 T = TypeVar("T")
-SETTING = "cellwright"
-"""Where the routes find this, among the settings of the web application."""
 THREADS = 4
 SLOW_THREADS = 16
 """For what waits for kernels or people; nothing else waits for these."""
@@ -320,6 +318,13 @@ class Application:
             SetupError: It cannot be used, or an administrator forbids it.
         """
         return self.chooser.settings()
+
+    def settings_for_tools(self) -> Settings:
+        """Settings as they are now; tools need no model, so that none may be set."""
+        try:
+            return self.settings()
+        except SetupError:
+            return self.chooser.unchecked_settings()
 
     def redactor(self, key: str = "") -> Redactor:
         """Takes out the secrets of the environment and a key; empty: the one that is chosen."""

@@ -235,8 +235,7 @@ class ChatRoute(Route):
             chat = shared.chats.instruct(chat_id, prompt, adds=adds)
         if "expires_at" in changes:
             chat = shared.chats.expire(chat_id, changes["expires_at"])
-        if shared.live is not None:
-            shared.live.chat_changed(chat)
+        _tell_pages(shared, chat)
         return chat
 
     def _deleted(self, shared: Application, chat_id: str) -> None:
@@ -590,8 +589,7 @@ class ChatPinRoute(Route):
             except PinsFullError as error:
                 raise Refusal(409, error.message, error.hint, "pins_full") from error
             chat = shared.chats.get(chat.chat_id)
-            if shared.live is not None:
-                shared.live.chat_changed(chat)
+            _tell_pages(shared, chat)
             return chat
 
         self.send(to_dict(chat_summary(self.shared, await self.answer(changed))))
@@ -628,8 +626,7 @@ class ChatThumbRoute(Route):
             if run_id not in shared.chats.run_ids(chat.chat_id):
                 raise Refusal(404, f"The chat has no run {run_id!r}.", "Reload it.")
             change(shared.runs.scores)
-            if shared.live is not None:
-                shared.live.chat_changed(chat)
+            _tell_pages(shared, chat)
             return chat
 
         self.send(to_dict(chat_summary(self.shared, await self.answer(changed))))

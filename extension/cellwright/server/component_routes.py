@@ -16,7 +16,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 
 from cellwright.agent.policy import assess, decide
-from cellwright.errors import KernelNotReadyError, SetupError
+from cellwright.errors import KernelNotReadyError
 from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
 from cellwright.record.events import CellOutput
 from cellwright.record.messages import Manifest
@@ -47,7 +47,7 @@ from cellwright.server.kernel_access import ConnectedKernel, ServerKernels
 from cellwright.server.kernel_routes import KernelRoute
 from cellwright.server.rest_types import ComponentList, ComponentSummary, ManifestSummary
 from cellwright.server.routes import Refusal, RouteTable
-from cellwright.settings import Mode, Settings
+from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.tools import Component
 from cellwright.tools.live_tools import discovered
@@ -205,7 +205,7 @@ def prepared(
         found = component_of(_with_live(own(), kernel), asked.name, asked.version)
         manifest = _manifest(found.component, asked.fields.get("tool", ""))
         arguments = checked_arguments(manifest, asked.fields.get("arguments", {}))
-        settings = _settings(shared)
+        settings = shared.settings_for_tools()
         mode = cast("Mode", asked.fields.get("mode") or settings.mode)
         shared.configuration.check_mode(mode)
         _check_permitted(found.component, arguments, mode, asked.fields.get("confirm", False))
@@ -241,14 +241,6 @@ def _manifest(component: Component, tool: str) -> Manifest:
         there = ", ".join(repr(name) for name in names)
         raise Refusal(404, f"{component.name!r} has no tool {tool!r}.", f"There is {there}.")
     return manifests[names.index(tool) if tool else 0]
-
-
-def _settings(shared: Application) -> Settings:
-    try:
-        return shared.settings()
-    except SetupError:
-        # A component needs no model; limits and mode are there all the same.
-        return shared.chooser.unchecked_settings()
 
 
 def _check_permitted(

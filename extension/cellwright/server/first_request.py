@@ -28,19 +28,13 @@ from tornado.routing import Router, RuleRouter
 from tornado.web import Application
 
 from cellwright.server.configuration import Cellwright
-from cellwright.server.table import find_module, find_pattern, load_routes
+from cellwright.server.table import ROOT, SETTING, find_module, find_pattern, load_routes
 from cellwright.stopping import join_threads
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from cellwright.server.application import Application as Shared
-
-
-FOLDER = "cellwright"
-"""Below it are all routes."""
-SETTING = "cellwright"
-"""Where the routes find what they share, among the settings of the web application."""
 
 
 class FirstRequest(Router):
@@ -65,7 +59,7 @@ class FirstRequest(Router):
 
     def find_handler(self, request: HTTPServerRequest, **kwargs: Any) -> HTTPMessageDelegate | None:
         """Who answers the request; None: nobody."""
-        below = url_path_join(self._server.web_app.settings["base_url"], FOLDER)
+        below = url_path_join(self._server.web_app.settings["base_url"], ROOT)
         name = find_module(request.path.removeprefix(below).lstrip("/"))
         if name and name not in self._routers:
             return _Waiting(self, name, self._server.web_app, request)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -42,10 +41,7 @@ class KernelRoute(Route):
         Raises:
             Refusal: The server has no such kernel, or this person may not use it.
         """
-        is_authorized = self.authorizer.is_authorized
-        user = self.current_user
-        if not await ensure_async(is_authorized(self, user, "execute", "kernels")):
-            raise Refusal(403, "You may not run code in kernels on this server.")
+        await self.check_kernels()
         if kernel_id not in self.kernel_manager:
             raise Refusal(404, f"There is no kernel {kernel_id!r}.", "Start it in the notebook.")
         return open_kernels(self.shared)

@@ -305,14 +305,6 @@ class McpWish:
     """The name that the person's chats are kept under."""
 
 
-def settings_of(application: Application) -> Settings:
-    """Settings as they are now; tools need no model, so that none may be set."""
-    try:
-        return application.settings()
-    except SetupError:
-        return application.chooser.unchecked_settings()
-
-
 class ServerRoom:
     """``mcp_server.Workroom`` in a Jupyter server. Every method is for worker threads alone.
 
@@ -343,7 +335,7 @@ class ServerRoom:
     @property
     def limits(self) -> Limits:
         """How long one cell may take."""
-        return settings_of(self._application).limits
+        return self._application.settings_for_tools().limits
 
     @property
     def notebook(self) -> Notebook | None:
@@ -367,7 +359,9 @@ class ServerRoom:
     def sources(self) -> tuple[TurnSource, ...]:
         """What has tools of its own."""
         application = self._application
-        found = self._hub.sources.of(application.runs.database, settings_of(application), ())
+        found = self._hub.sources.of(
+            application.runs.database, application.settings_for_tools(), ()
+        )
         return (*own_sources(found), self._tools)
 
     @property
@@ -386,7 +380,7 @@ class ServerRoom:
         opened = self._opened()
         work = OutsideWork(
             run,
-            settings_of(self._application),
+            self._application.settings_for_tools(),
             self._kernel_id(opened) or self._start_kernel(),
             self._closed_notebook(),
             self.sources,
@@ -731,9 +725,7 @@ class McpRoute(Route):
         """Refuse whoever may not run code in kernels, and pages of other sites."""
         if "Origin" in self.request.headers and not self._is_own_origin():
             raise Refusal(403, "This request came from another site.", code="cross_site")
-        is_authorized = self.authorizer.is_authorized
-        if not await ensure_async(is_authorized(self, self.current_user, "execute", "kernels")):
-            raise Refusal(403, "You may not run code in kernels on this server.")
+        await self.check_kernels()
 
     def _is_own_origin(self) -> bool:
         """Whether the server's own pages, or those that it allows, have asked.
@@ -761,7 +753,7 @@ class McpRoute(Route):
                 raise Refusal(
                     404, f"There is no notebook {path!r}.", "Give its path from the root."
                 )
-            wanted = mode or settings_of(shared).mode
+            wanted = mode or shared.settings_for_tools().mode
             shared.configuration.check_mode(wanted)
             return wanted
 

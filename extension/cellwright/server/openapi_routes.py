@@ -28,6 +28,7 @@ from cellwright.server.branching import BranchesBeginning, BranchList
 from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
+from cellwright.server.component_routes import EVENT_STREAM
 from cellwright.server.library_routes import LibraryHits, LibraryState, NewPlace
 from cellwright.server.preview_routes import WantedPreview
 from cellwright.server.project_routes import ProjectConsent, ProjectTextRows
@@ -44,8 +45,7 @@ from cellwright.session.previewing import Preview
 # words and its refusals alone. The tests hold every row against what its route takes and answers.
 
 
-JSON_MEDIA = "application/json"
-EVENTS = "text/event-stream"
+JSON = "application/json"
 Document = Mapping[str, Any]
 """An answer that is described elsewhere."""
 
@@ -61,7 +61,7 @@ class Operation:
     query: tuple[str, ...] = ()
     refusals: tuple[int, ...] = ()
     """Beside 403, which everything may be answered with."""
-    media: tuple[str, ...] = (JSON_MEDIA,)
+    media: tuple[str, ...] = (JSON,)
     """What the answer may be."""
     takes_file: bool = False
 
@@ -250,12 +250,12 @@ OPERATIONS: Mapping[str, Operation] = {
         body=types.Evaluation,
         query=("action", "kernel", "chat"),
         refusals=(400, 404, 409, 413),
-        media=(JSON_MEDIA, EVENTS),
+        media=(JSON, EVENT_STREAM),
     ),
     "POST /v2/mcp": Operation(
         query=("notebook", "mode"),
         refusals=(400, 404, 406, 409, 413, 501, 503),
-        media=(JSON_MEDIA, EVENTS),
+        media=(JSON, EVENT_STREAM),
     ),
     "DELETE /v2/mcp": Operation(refusals=(400, 404, 409, 501), media=()),
     "GET /openapi.json": Operation(),
@@ -268,7 +268,6 @@ OPERATIONS: Mapping[str, Operation] = {
 METHODS = ("get", "put", "post", "patch", "delete")
 GROUP = re.compile(r"\(([^()]*)\)")
 SCHEMAS = "#/components/schemas/{model}"
-JSON = "application/json"
 OWN_ROOT = "/v1/"
 SECURITY = {
     "token": {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -34,9 +33,7 @@ class PreviewRoute(Route):
     async def post(self, chat_id: str) -> None:
         """Run its code in a copy of the kernel that cannot change anything; nothing is recorded."""
         call_id = self.fields(call=str).get("call", "")
-        user = self.current_user
-        if not await ensure_async(self.authorizer.is_authorized(self, user, "execute", "kernels")):
-            raise Refusal(403, "You may not run code in kernels on this server.")
+        await self.check_kernels()
         hub = open_hub(self.shared)
 
         def tried(shared: Application) -> Preview:

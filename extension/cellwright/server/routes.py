@@ -9,19 +9,20 @@ from fnmatch import fnmatchcase
 from http.client import responses
 from typing import Any, TypeVar, cast
 
+from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
 from cellwright.record.values import read_json
 from cellwright.server.application import (
-    SETTING,
     STOPPING_STATUS,
     Application,
     check_run,
     open_chat,
 )
 from cellwright.server.frames import RefusedError
+from cellwright.server.table import SETTING
 from cellwright.store.chat_rows import Chat, guest_owner, is_guest
 from cellwright.store.process_claims import ChatBusyError
 
@@ -186,6 +187,16 @@ class Route(APIHandler):
             RefusedError: There is no such run for them.
         """
         check_run(shared, self.owner, run_id, may_be_gone=may_be_gone)
+
+    async def check_kernels(self) -> None:
+        """Return if this person may run code in the server's kernels.
+
+        Raises:
+            Refusal: They may not.
+        """
+        user = self.current_user
+        if not await ensure_async(self.authorizer.is_authorized(self, user, "execute", "kernels")):
+            raise Refusal(403, "You may not run code in kernels on this server.")
 
     def send_file(self, text: str, name: str, mime: str) -> None:
         """Answer with a file that the browser saves and does not show."""

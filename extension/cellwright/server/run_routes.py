@@ -60,11 +60,12 @@ def _missing(shared: Application, run_id: str) -> tuple[AgentCell, ...]:
     places = _Places.of(events)
     if places.added <= set(fates):
         return ()
-    if shared.runs.record(run_id).status == "running":
+    record = shared.runs.record(run_id)
+    if record.status == "running":
         return ()
     return tuple(
         AgentCell(**_made(recorded.cell, places))
-        for recorded in fold(events).cells
+        for recorded in record.cells
         if recorded.cell.id in places.added - set(fates) and not recorded.is_removed
     )
 

@@ -18,10 +18,11 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from cellwright.server.application import SETTING, Application, Person
+from cellwright.server.application import Application, Person
 from cellwright.server.hub import Hub, open_hub
 from cellwright.server.routes import owner_of
 from cellwright.server.tab import LineClosedError, Tab
+from cellwright.server.table import SETTING
 
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""

@@ -13,6 +13,9 @@ from jupyter_server.utils import url_path_join
 from tornado.web import RequestHandler
 
 ROOT = "cellwright"
+"""Below it are all routes."""
+SETTING = "cellwright"
+"""Where the routes find what they share, among the settings of the web application."""
 Routes = tuple[tuple[str, type[RequestHandler]], ...]
 MODULES: tuple[tuple[str, str], ...] = (
     (r"v1/(health|service|service/test|models|providers)", "service_routes"),
