@@ -340,3 +340,20 @@ async def test_what_a_service_asks_is_put_to_the_person_and_not_recorded(
 def _asks(tab: TabClient, chat: str, words: str) -> Any:
     asked = tab.states[chat]["input"]
     return asked if asked is not None and words in asked["prompt"] else None
+
+
+async def test_a_run_goes_on_in_a_notebook_that_was_closed_and_is_open_again(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("'one'"), run_cell("'two'"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "two steps", mode="ask")
+    call_id = await asked(tab, chat)
+    await tab.send(type="detach", notebook=document.name)
+    del tab.documents[document.name]
+    # JupyterLab opens it as another document.
+    again = await tab.open(Document(document.path, document.kernel_id))
+    await tab.send(type="drive", chat=chat, notebook=again.name)
+    await answer(tab, chat, call_id, allowed=True, for_session=True)
+    assert (await tab.finished())["status"] == "completed"
+    assert again.sources == ["'one'", "'two'"]

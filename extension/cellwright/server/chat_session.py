@@ -434,6 +434,7 @@ class ChatSession:
                         hint="Open it first.",
                     )
                 notebook.driver.move(attach)
+                notebook.is_closed = False
             self._asker = Asker(tab.nonce, tab.name)
         self.tell()
 
