@@ -28,7 +28,8 @@ const LOADING_ATTRIBUTE =
 const STYLE = /^(?![^]*(?:url|image|src))[\p{L}\p{N}_\s:;#%.,()!-]*$/iu;
 const STYLE_ADDRESS = /url\s*\(\s*["']?([^"')]*)|@import\s*["']([^"']*)/gi;
 const WEB_ADDRESS = /(?:https?:)?\/\/[^\s<>"'`)\]}]+/i;
-const ACTIVE_MATH = /\\(?:style|includegraphics|require|mmlToken|html[A-Z]\w*)\b/;
+/** Formulas that may carry pictures and styles. */
+export const ACTIVE_MATH = /\\(?:style|includegraphics|require|mmlToken|html[A-Z]\w*)\b/;
 
 /** Whether drawing this Markdown would fetch something from elsewhere, or may. */
 export function loadsFromElsewhere(markdown: string): boolean {

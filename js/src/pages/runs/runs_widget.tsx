@@ -15,12 +15,13 @@ import { TranslationProvider, useSignal, useTrans } from '../../ui/hooks';
 import { Tabs } from '../controls';
 import { PageWidget } from '../page_widget';
 import { CompareView, PairView } from './compare_view';
+import { type DrawOutputs, outputDrawer } from './output_drawer';
 import { PlotView } from './plot_view';
 import { RecordedView } from './recorded_view';
 import { ResultView } from './result_view';
 import { ResultsView } from './results_view';
 import { RunsPage, type RunsPlace, type SampleModel } from './runs_page';
-import { type DrawOutputs, outputDrawer, OutputsProvider, SampleView } from './sample_view';
+import { OutputsProvider, SampleView } from './sample_view';
 
 interface RunsPageViewProps {
   readonly page: RunsPage;

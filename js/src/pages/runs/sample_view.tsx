@@ -1,11 +1,5 @@
 import * as React from 'react';
 
-import type { IOutput } from '@jupyterlab/nbformat';
-import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
-import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
-import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
-import { Widget } from '@lumino/widgets';
-
 import type { Sample, SampleCell, Score } from '../../client/runs_rest';
 import { Markdown } from '../../markdown';
 import { CodeBlock } from '../../ui/code_block';
@@ -16,12 +10,10 @@ import type { JsonObject } from '../../wire/generated';
 import { isObject } from '../../wire/shapes';
 import { type Tab, Tabs } from '../controls';
 import { Complaint, Nothing, Reading } from '../table';
+import type { DrawOutputs } from './output_drawer';
 import type { SampleModel } from './runs_page';
 import { type Step, stepsOf } from './trajectory';
 import { OutcomeMark, runStatusWords } from './words';
-
-/** Draws outputs, as nbformat has them, into an element of the page. */
-export type DrawOutputs = (host: HTMLElement, outputs: readonly JsonObject[]) => IDisposable;
 
 const DrawingContext = React.createContext<DrawOutputs | null>(null);
 
@@ -167,23 +159,6 @@ export const StepView = React.memo(function StepView({ step }: { readonly step: 
     </article>
   );
 });
-
-/** Outputs as JupyterLab draws those of a notebook that nobody trusted: nothing of them runs. */
-export function outputDrawer(rendermime: IRenderMimeRegistry): DrawOutputs {
-  return (host, outputs) => {
-    const model = new OutputAreaModel({ trusted: false, values: outputs as unknown as IOutput[] });
-    const area = new SimplifiedOutputArea({
-      model,
-      rendermime,
-      contentFactory: OutputArea.defaultContentFactory
-    });
-    Widget.attach(area, host);
-    return new DisposableDelegate(() => {
-      area.dispose();
-      model.dispose();
-    });
-  };
-}
 
 type SamplePart = 'messages' | 'cells' | 'scores' | 'details';
 

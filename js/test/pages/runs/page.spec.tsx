@@ -4,7 +4,7 @@ import * as React from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { JsonObject } from '../../../src/wire/generated';
-import type { DrawOutputs } from '../../../src/pages/runs/sample_view';
+import type { DrawOutputs } from '../../../src/pages/runs/output_drawer';
 import { RunsPageView } from '../../../src/pages/runs/runs_widget';
 import { RunsRest } from '../../../src/client/runs_rest';
 import { RunsPage } from '../../../src/pages/runs/runs_page';
