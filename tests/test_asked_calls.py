@@ -20,7 +20,7 @@ from cellwright.kernels import Kernel
 from cellwright.llm.adapters import ParsedCall
 from cellwright.llm.budget import RunBudget
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.asked_calls import code_of, deed_of, words_of
+from cellwright.record.asked_calls import code_of, deed_of, spelled_out, words_of
 from cellwright.record.events import (
     ApprovalAsked,
     CellAdded,
@@ -231,6 +231,21 @@ def test_every_argument_of_a_strange_tool_is_shown_and_nothing_hides() -> None:
     assert "production" in shown
     assert "\\u202eelif\\u001b[8m" in shown
     assert deed_of(ToolStarted("c1", "deploy", arguments)) == "run"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x\u3164 = x\u1160 = 1", r"x\u3164 = x\u1160 = 1"),
+        ('"a\U000e0041\U000e0101\ufe01"', r'"a\U000e0041\U000e0101\ufe01"'),
+        ('"a\u200d", "é\ufe0f\ufe0f"', '"a\\u200d", "é\ufe0f\\ufe0f"'),
+        *[(text, text) for text in ("⚠\ufe0f ❤\ufe0f\u200d🔥 👩🏽\u200d💻", "می\u200cخواهم")],
+    ],
+)
+def test_signs_that_nobody_sees_are_spelled_out_but_in_emoji_and_joined_letters(
+    text: str, shown: str
+) -> None:
+    assert spelled_out(text) == shown
 
 
 def test_a_replay_draws_no_picture_that_the_person_was_not_asked_about() -> None:

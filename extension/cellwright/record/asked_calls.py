@@ -23,9 +23,15 @@ DEEDS = {
     "arrange_cell": "move",
     "install_package": "install",
 }
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+# What is drawn as nothing or reorders text: controls, line separators, and what Unicode calls
+# Bidi_Control and Default_Ignorable_Code_Point. The same signs as in js/src/ui/spelled_out.ts.
+HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+# Signs that shape an emoji or join letters stay where they stand alone behind one of those.
+SHAPED_OR_HIDDEN = re.compile(f"[^\x00-\x7f{HIDDEN}](?:\ufe0f\u200d?|[\u200c\u200d])|([{HIDDEN}])")
 
 
 def code_of(call: ToolStarted) -> str:
@@ -71,7 +77,15 @@ def written_by(call: ToolStarted) -> str:
 def spelled_out(text: str) -> str:
     """A text in which nothing hides: signs that reorder or act are written as such."""
     unified = text.replace("\r\n", "\n")
-    return HIDDEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", without_lone_surrogates(unified))
+    return SHAPED_OR_HIDDEN.sub(_escaped, without_lone_surrogates(unified))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A hidden sign as Python writes it."""
+    if found[1] is None:
+        return found[0]
+    code = ord(found[1])
+    return f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}"
 
 
 def deed_of(call: ToolStarted) -> str:

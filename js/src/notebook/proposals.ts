@@ -7,6 +7,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { ProposalAnswer } from '../chat/notebooks';
+import { spelledOut } from '../ui/spelled_out';
 import { button, CellWalk, element, keepKeys, placeInCell } from './cell_walk';
 import { type DiffLine, diffLines, type Gap, withContext } from './line_diff';
 
@@ -112,7 +113,7 @@ function drawLine(line: DiffLine | Gap, trans: TranslationBundle): HTMLElement {
   );
   sign.setAttribute('aria-hidden', 'true');
   const row = element(name, 'cw-cell-diff-line');
-  row.append(sign, element('code', 'cw-cell-diff-text', line.text));
+  row.append(sign, element('code', 'cw-cell-diff-text', spelledOut(line.text)));
   return row;
 }
 

@@ -4,6 +4,7 @@ import { HighlightContext, useHighlighted } from '../markdown/highlighting';
 import { IconButton } from './button';
 import { useCopy } from './copy_and_save';
 import { useTrans } from './hooks';
+import { spelledOut } from './spelled_out';
 
 interface CopyButtonProps {
   /** Read when it is clicked. */
@@ -57,14 +58,3 @@ export const CodeBlock = React.memo(function CodeBlock(props: CodeBlockProps) {
     </div>
   );
 });
-
-/** What a page would not draw, or would draw in another order than it runs. */
-const HIDDEN =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-/** A text in which nothing hides. */
-export function spelledOut(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(HIDDEN, sign => {
-    return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-}

@@ -95,6 +95,14 @@ describe('a proposed edit', () => {
     expect(find('ins code')?.textContent).toBe('y = 3');
   });
 
+  it('spells out what would hide in the text or reorder it', async () => {
+    const document = open([code('a', 'x')]);
+    document.port.propose('a', 'x # \u202eelif\u200b', true);
+    await expect
+      .poll(() => document.panel.node.querySelector('ins code')?.textContent)
+      .toBe('x # \\u202eelif\\u200b');
+  });
+
   it('keeps the keys that are pressed in it from the notebook', async () => {
     const document = open([code('a', 'x')]);
     document.port.propose('a', 'y');

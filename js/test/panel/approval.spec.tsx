@@ -281,11 +281,20 @@ it('shows every argument of a tool that is not its own', () => {
   );
 });
 
-it('spells out what would hide in code or reorder it', () => {
-  ask({ code: 'x = 1 # \u202eelif\u200b' });
-  expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toBe(
-    'x = 1 # \\u202eelif\\u200b'
-  );
+it.each([
+  ['x = 1 # \u202eelif\u200b', 'x = 1 # \\u202eelif\\u200b'],
+  ['x\u3164 = x\u1160 = 1', 'x\\u3164 = x\\u1160 = 1'],
+  ['"a\u{e0041}\u{e0101}\ufe01"', '"a\\U000e0041\\U000e0101\\ufe01"'],
+  ['"a\u200d", "\u00e9\ufe0f\ufe0f"', '"a\\u200d", "\u00e9\ufe0f\\ufe0f"']
+])('spells out what would hide in code or reorder it: %j', (code, shown) => {
+  ask({ code });
+  expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toBe(shown);
+});
+
+it('leaves emoji and joined letters in code as they are', () => {
+  const code = 'print("⚠\ufe0f ❤\ufe0f\u200d🔥 👩🏽\u200d💻 می\u200cخواهم")';
+  ask({ code });
+  expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toBe(code);
 });
 
 it('says that the cell is gone once it was deleted, and takes only a rejection', () => {
