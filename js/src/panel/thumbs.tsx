@@ -97,10 +97,14 @@ export function ThumbComment({ runId, isOpen, onClose }: ThumbCommentProps) {
           }
         }}
         onKeyDown={event => {
+          if (event.nativeEvent.isComposing) {
+            return;
+          }
           if (event.key === 'Escape') {
+            event.stopPropagation(); // around the field it would stop the run
             setWords(null);
             onClose();
-          } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+          } else if (event.key === 'Enter') {
             save();
           }
         }}

@@ -55,6 +55,20 @@ it('keeps a comment with Enter, and lets one go with Escape', async () => {
   expect(screen.queryByRole('button', { name: 'Save' })).toBeNull();
 });
 
+it('leaves the run alone with Escape, and the comment while a word is composed', async () => {
+  const panel = twoTurns();
+  panel.thumbs = { a: { is_up: false, comment: 'too short' } };
+  panel.chat.set({ state: { run: 'b' } });
+  await new Stage(panel).show();
+  const field = screen.getByRole('textbox', { name: 'Comment on the answer' });
+  fireEvent.change(field, { target: { value: 'tai' } });
+  fireEvent.keyDown(field, { key: 'Escape', isComposing: true });
+  expect(field).toHaveProperty('value', 'tai');
+  fireEvent.keyDown(field, { key: 'Escape' });
+  expect(field).toHaveProperty('value', 'too short');
+  expect(panel.chat.calls).toEqual([]);
+});
+
 it('asks why when a thumb is given, and no longer once the person does something else', async () => {
   const panel = twoTurns();
   panel.thumbs = { b: { is_up: true, comment: '' } };
