@@ -113,10 +113,11 @@ interface AnnouncerProps {
 /** Says when a run starts, ends or needs the person, to those who cannot see it. */
 export function Announcer({ turns, state }: AnnouncerProps) {
   const trans = useTrans();
-  const words = useAnnouncement(momentOf(turns, state), trans);
+  const { words, count } = useAnnouncement(momentOf(turns, state), trans);
   return (
     <div className="cw-hidden" role="status" aria-live="polite">
-      {words}
+      {/* The same words again are said again. */}
+      <span key={count}>{words}</span>
     </div>
   );
 }
@@ -159,17 +160,23 @@ function labelOf(turn: Turn, callId: string): string {
   return card?.kind === 'tool' ? card.label : '';
 }
 
-function useAnnouncement(moment: Moment, trans: TranslationBundle): string {
+interface Announcement {
+  readonly words: string;
+  /** How many were made. */
+  readonly count: number;
+}
+
+function useAnnouncement(moment: Moment, trans: TranslationBundle): Announcement {
   const last = React.useRef(moment);
-  const [words, setWords] = React.useState('');
+  const [shown, setShown] = React.useState<Announcement>({ words: '', count: 0 });
   React.useEffect(() => {
     const said = announcement(last.current, moment, trans);
     last.current = moment;
     if (said !== '') {
-      setWords(said);
+      setShown(({ count }) => ({ words: said, count: count + 1 }));
     }
   });
-  return words;
+  return shown;
 }
 
 function announcement(before: Moment, now: Moment, trans: TranslationBundle): string {

@@ -1,6 +1,6 @@
 import { cleanup, render } from '@testing-library/react';
 import * as React from 'react';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import type { Turn } from '../../src/chat/types';
 import type { ChatState } from '../../src/wire/generated';
@@ -53,6 +53,25 @@ it('says what needs approval, and once', () => {
     'Approval needed: load the penguins',
     'Approval needed: load the penguins'
   ]);
+});
+
+it('says the same anew when another call of the same name needs approval', async () => {
+  const asking = (callId: string): React.ReactElement => (
+    <Announcer
+      turns={[running({ blocks: [card({ callId, status: 'asking' })] })]}
+      state={chatState('chat-1', { approval: callId })}
+    />
+  );
+  const { container, rerender } = render(<Announcer turns={[]} state={chatState('chat-1')} />);
+  rerender(asking('call-1'));
+  const changes = vi.fn();
+  const region = container.querySelector('[aria-live=polite]');
+  new MutationObserver(changes).observe(container, { childList: true, subtree: true });
+  rerender(asking('call-2'));
+  expect(region?.textContent).toBe('Approval needed: load the penguins');
+  await vi.waitFor(() => {
+    expect(changes).toHaveBeenCalled();
+  });
 });
 
 it('says that a cell asks for input', () => {
