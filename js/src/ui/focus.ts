@@ -4,14 +4,15 @@ export function focusApproval(root: ParentNode | null): void {
 }
 
 /**
- * Give an approval that has the focus the key it listens to; false: none has the focus.
+ * Give an approval that has the focus the key it listens to; false: none has the focus, or the
+ * person writes in it, where these keys mean something else.
  *
  * Commands can be called by any page content that JupyterLab links to them, so a command answers
  * nothing that the person is not already at.
  */
 export function pressOnApproval(key: 'Enter' | 'Escape'): boolean {
   const focused = document.activeElement;
-  if (!focused?.closest('.cw-approval')) {
+  if (!focused?.closest('.cw-approval') || focused instanceof HTMLTextAreaElement) {
     return false;
   }
   const withAccel = key === 'Enter';

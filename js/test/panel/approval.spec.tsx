@@ -221,6 +221,22 @@ it('is rejected by a command while it has the focus', () => {
   expect(answers).toEqual([['call-1', REJECTED]]);
 });
 
+it.each(['Enter', 'Escape'] as const)(
+  'is not answered by a command while the person writes what to do instead: %s',
+  key => {
+    ask();
+    wait(400);
+    fireEvent.click(button('Reject and say what to do instead'));
+    const field = screen.getByRole('textbox', { name: 'What to do instead' });
+    expect(document.activeElement).toBe(field);
+    act(() => {
+      expect(pressOnApproval(key)).toBe(false);
+    });
+    expect(answers).toEqual([]);
+    expect(field.isConnected).toBe(true);
+  }
+);
+
 const CELL: NamedCell = {
   cell_id: 'id-0',
   cell_type: 'code',
