@@ -1,6 +1,6 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { ServerConnection } from '@jupyterlab/services';
-import { nullTranslator } from '@jupyterlab/translation';
+import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { afterEach, expect, it } from 'vitest';
 
@@ -8,14 +8,18 @@ import { about, AboutCommandIDs } from '../src/plugins/about';
 import { PanelSettings } from '../src/settings';
 
 /** Activate the plugin in an application whose server gives this answer. */
-function commandsWithServer(body: string, status = 200): CommandRegistry {
+function commandsWithServer(
+  body: string,
+  status = 200,
+  translator: Pick<ITranslator, 'languageCode' | 'load'> = nullTranslator
+): CommandRegistry {
   const commands = new CommandRegistry();
   const serverSettings = ServerConnection.makeSettings({
     fetch: () => Promise.resolve(new Response(body, { status }))
   });
   const application = { commands, serviceManager: { serverSettings } };
   const lab = application as unknown as JupyterFrontEnd;
-  void about.activate(lab, new PanelSettings(), null, nullTranslator);
+  void about.activate(lab, new PanelSettings(), null, translator as ITranslator);
   return commands;
 }
 
@@ -43,4 +47,10 @@ it('says what to run when the server extension does not answer', async () => {
   closeDialog();
   await closed;
   expect(dialogText()).toBe('');
+});
+
+it('speaks the language of JupyterLab', () => {
+  const chinese = { languageCode: 'zh_CN', load: () => nullTranslator.load('cellwright') };
+  const commands = commandsWithServer('{}', 200, chinese);
+  expect(commands.label(AboutCommandIDs.about)).toBe('关于 cellwright');
 });

@@ -1,9 +1,10 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 import type { ServerConnection } from '@jupyterlab/services';
-import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
+import { ITranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { DisposableSet } from '@lumino/disposable';
 
+import { bundleFor } from '../locale';
 import { IPanelSettings, type PanelSettings } from '../settings';
 
 /** The commands of this plugin. */
@@ -24,7 +25,7 @@ export const about: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('cellwright');
+    const trans = bundleFor(translator);
     settings.whileEnabled(() => {
       const shown = new DisposableSet();
       shown.add(
