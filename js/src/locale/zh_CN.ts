@@ -485,7 +485,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Rename: '重命名',
   Title: '标题',
   '%1 prompt': '%1 条提示',
-  'Delete %1': '删除 %1',
   'Delete "%1" and the record of its runs? The notebook stays.':
     '删除“%1”及其运行记录？笔记本会保留。',
   'Delete …': '删除…',

@@ -1,8 +1,7 @@
-/** What pages are worked with: tabs, filters, and the question before something is gone. */
+/** What pages are worked with: tabs and filters. */
 import * as React from 'react';
 
-import { Button, Icon } from '../ui/button';
-import { useFocus, useTrans } from '../ui/hooks';
+import { useTrans } from '../ui/hooks';
 
 export interface Tab<Key extends string> {
   readonly key: Key;
@@ -51,84 +50,6 @@ export function Tabs<Key extends string>(props: TabsProps<Key>) {
           {tab.label}
         </button>
       ))}
-    </div>
-  );
-}
-
-interface ConfirmingProps {
-  /** What is about to happen, as a question. */
-  readonly question: string;
-  /** What the button that does it says. */
-  readonly label: string;
-  readonly onDo: () => void;
-  readonly onKeep: () => void;
-}
-
-/** Asks before something is gone; the focus is on the way out. */
-export function Confirming({ question, label, onDo, onKeep }: ConfirmingProps) {
-  const trans = useTrans();
-  const keep = useFocus<HTMLButtonElement>();
-  return (
-    <div
-      className="cw-confirming"
-      role="group"
-      aria-label={question}
-      onKeyDown={event => {
-        if (event.key === 'Escape') {
-          event.stopPropagation();
-          onKeep();
-        }
-      }}
-    >
-      <span>{question}</span>
-      <Button kind="danger" onClick={onDo}>
-        {label}
-      </Button>
-      <Button ref={keep} onClick={onKeep}>
-        {trans.__('Keep')}
-      </Button>
-    </div>
-  );
-}
-
-const PAUSE_MILLISECONDS = 250;
-
-interface SearchProps {
-  readonly label: string;
-  readonly value: string;
-  /** Given the text once the person pauses. */
-  readonly onSearch: (text: string) => void;
-}
-
-/** A field for words to look for. */
-export function SearchField({ label, value, onSearch }: SearchProps) {
-  const [text, setText] = React.useState(value);
-  const latest = React.useRef(onSearch);
-  latest.current = onSearch;
-  React.useEffect(() => {
-    if (text === value) {
-      return;
-    }
-    const timer = setTimeout(() => {
-      latest.current(text);
-    }, PAUSE_MILLISECONDS);
-    return () => {
-      clearTimeout(timer);
-    };
-  }, [text, value]);
-  return (
-    <div className="cw-search cw-page-search">
-      <Icon name="search" />
-      <input
-        className="cw-field"
-        type="search"
-        value={text}
-        aria-label={label}
-        placeholder={label}
-        onChange={event => {
-          setText(event.target.value);
-        }}
-      />
     </div>
   );
 }

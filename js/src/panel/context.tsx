@@ -357,7 +357,7 @@ export function ContextMeter(props: ContextMeterProps) {
         setHovered(false);
       }}
       onKeyDown={event => {
-        if (event.key === 'Escape' && isShown) {
+        if (event.key === 'Escape' && isShown && !event.nativeEvent.isComposing) {
           event.preventDefault();
           event.stopPropagation();
           close();

@@ -3,10 +3,12 @@ import * as React from 'react';
 import type { ChatSummary } from '../chat/types';
 import type { ExportFormat } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
-import { Button, Icon, IconButton } from '../ui/button';
+import { Icon, IconButton } from '../ui/button';
+import { Confirming } from '../ui/confirming';
 import { saveAs } from '../ui/copy_and_save';
 import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import { Menu } from '../ui/menu';
+import { SearchField } from '../ui/search_field';
 import { formatMoment } from '../ui/words';
 import { TitleField } from './header';
 import type { Panel } from './ports';
@@ -60,9 +62,10 @@ function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionR
   if (state === 'deleted') {
     return (
       <li className="cw-session">
-        <ConfirmDelete
-          title={title}
-          onDelete={() => {
+        <Confirming
+          question={trans.__('Delete "%1" and the record of its runs? The notebook stays.', title)}
+          label={trans.__('Delete')}
+          onDo={() => {
             show();
             onDelete();
           }}
@@ -162,31 +165,6 @@ function exportWords(format: ExportFormat, trans: ReturnType<typeof useTrans>): 
   return words[format];
 }
 
-interface ConfirmDeleteProps {
-  readonly title: string;
-  readonly onDelete: () => void;
-  readonly onKeep: () => void;
-}
-
-function ConfirmDelete({ title, onDelete, onKeep }: ConfirmDeleteProps) {
-  const trans = useTrans();
-  const keep = useFocus<HTMLButtonElement>();
-  return (
-    <div className="cw-confirm" role="group" aria-label={trans.__('Delete %1', title)}>
-      <p>{trans.__('Delete "%1" and the record of its runs? The notebook stays.', title)}</p>
-      <div className="cw-row">
-        <Button kind="danger" icon="trash" onClick={onDelete}>
-          {trans.__('Delete')}
-        </Button>
-        <Button ref={keep} onClick={onKeep}>
-          {trans.__('Keep')}
-        </Button>
-      </div>
-    </div>
-  );
-}
-
-const SEARCH_AFTER_MILLISECONDS = 200;
 /** So often the server is asked how chats in which something goes on have fared. */
 const LOOK_AGAIN_MILLISECONDS = 3000;
 
@@ -204,15 +182,7 @@ export function Sessions({ panel, onClose }: SessionsProps) {
   const [query, setQuery] = React.useState('');
   const field = useFocus<HTMLInputElement>();
   React.useEffect(() => {
-    const timer = setTimeout(
-      () => {
-        void panel.refreshChats(query.trim());
-      },
-      query === '' ? 0 : SEARCH_AFTER_MILLISECONDS
-    );
-    return () => {
-      clearTimeout(timer);
-    };
+    void panel.refreshChats(query.trim());
   }, [panel, query]);
   const isAnyActive = chats.some(({ activity }) => activity !== 'none');
   React.useEffect(() => {
@@ -260,7 +230,7 @@ export function Sessions({ panel, onClose }: SessionsProps) {
       role="region"
       aria-label={trans.__('Chats')}
       onKeyDown={event => {
-        if (event.key === 'Escape') {
+        if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
           event.stopPropagation();
           onClose();
         }
@@ -270,20 +240,12 @@ export function Sessions({ panel, onClose }: SessionsProps) {
         <h2 className="cw-title">{trans.__('Chats')}</h2>
         <IconButton icon="close" label={trans.__('Back to the chat')} onClick={onClose} />
       </div>
-      <div className="cw-search">
-        <Icon name="search" />
-        <input
-          ref={field}
-          className="cw-field"
-          type="search"
-          value={query}
-          aria-label={trans.__('Search titles, prompts and answers')}
-          placeholder={trans.__('Search titles, prompts and answers')}
-          onChange={event => {
-            setQuery(event.target.value);
-          }}
-        />
-      </div>
+      <SearchField
+        label={trans.__('Search titles, prompts and answers')}
+        field={field}
+        value={query}
+        onSearch={setQuery}
+      />
       <div className="cw-sessions-list">
         {list(trans.__('This notebook'), here)}
         {list(here.length > 0 ? trans.__('Other chats') : trans.__('All chats'), others)}

@@ -49,7 +49,7 @@ export function WaysPicker(props: WaysPickerProps) {
           role="dialog"
           aria-label={label}
           onKeyDown={event => {
-            if (event.key === 'Escape') {
+            if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
               event.preventDefault();
               event.stopPropagation();
               popup.close();

@@ -101,7 +101,7 @@ it('searches once the person stops typing', async () => {
   const field = screen.getByRole('searchbox');
   fireEvent.change(field, { target: { value: 'wha' } });
   fireEvent.change(field, { target: { value: 'whale ' } });
-  await act(() => new Promise(resolve => setTimeout(resolve, 260)));
+  await act(() => new Promise(resolve => setTimeout(resolve, 400)));
   expect(panel.calls).toEqual([['refreshChats', 'whale']]);
   act(() => {
     panel.chats = [];
@@ -134,6 +134,19 @@ it('deletes a chat only after a second yes', () => {
   choose('Whales', 'Delete …');
   fireEvent.click(screen.getByRole('button', { name: 'Delete' }));
   expect(panel.calls).toEqual([['deleteChat', 'chat-2']]);
+});
+
+it('keeps a chat with Esc, which leaves the list open', () => {
+  choose('Whales', 'Delete …');
+  fireEvent.keyDown(screen.getByRole('button', { name: 'Keep' }), { key: 'Escape' });
+  expect(screen.queryByRole('button', { name: 'Keep' })).toBeNull();
+  expect(screen.getByRole('searchbox')).toBeDefined();
+  expect(panel.calls).toEqual([]);
+});
+
+it('stays open while a word is composed in the search', () => {
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'Escape', isComposing: true });
+  expect(screen.getByRole('searchbox')).toBeDefined();
 });
 
 it.each([

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 import { Button, Icon } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { toolWords } from '../../ui/words';
-import { Confirming } from '../controls';
+import { Confirming } from '../../ui/confirming';
 import { Complaint } from '../table';
 import {
   ADAPTERS,

@@ -10,7 +10,8 @@ import type {
 import { LinkButton } from '../../ui/button';
 import { formatCount, formatDollars, formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
-import { choicesOf, Chooser, SearchField } from '../controls';
+import { SearchField } from '../../ui/search_field';
+import { choicesOf, Chooser } from '../controls';
 import { Complaint, Empty, Head, ShowMore } from '../table';
 import type { SampleList } from './result_list';
 import type { RunsPage } from './runs_page';
