@@ -105,7 +105,10 @@ export class SampleList extends StateModel<SampleListState> {
         });
       }
     } catch (error) {
-      this.set({ isLoaded: true, problem: complaintOf(error) });
+      if (filter === this.state.filter && sorting === this.state.sorting) {
+        this._followed = ''; // the next look tries again
+        this.set({ isLoaded: true, problem: complaintOf(error) });
+      }
     } finally {
       this._isReading = false;
     }
@@ -150,9 +153,9 @@ export interface ResultListState {
 
 const ALL_RESULTS: ResultFilter = { text: '', agent: '', suite: '', model: '', state: '' };
 
-/** The results below a folder of the server, followed while they grow. */
 type ResultsRest = Pick<RunsRest, 'results' | 'numbers' | 'leaderboard'>;
 
+/** The results below a folder of the server, followed while they grow. */
 export class ResultList extends StateModel<ResultListState> {
   constructor(rest: ResultsRest) {
     super({

@@ -246,6 +246,35 @@ describe('samples', () => {
     await list.follow('1');
     expect(list.state).toMatchObject({ problem: 'Not Found', isLoaded: true });
   });
+
+  it('are read again with the next look where they could not be read', async () => {
+    const list = new SampleList(rest, A);
+    await list.follow('1');
+    serve(['1']);
+    await list.follow('1');
+    expect(indices(list)).toEqual(['1']);
+    expect(list.state.problem).toBe('');
+  });
+
+  it('hear nothing of a failure to read what is not asked for any more', async () => {
+    let fail = (): void => undefined;
+    const late = new Promise<never>((_, reject) => {
+      fail = () => {
+        reject(new Error('too late'));
+      };
+    });
+    serve(['1']);
+    const slow: Pick<RunsRest, 'samples'> = {
+      samples: (result, filter, ...others) =>
+        filter.query === 'a' ? late : rest.samples(result, filter, ...others)
+    };
+    const list = new SampleList(slow, A);
+    const first = list.setFilter({ query: 'a' });
+    await list.setFilter({ query: 'ab' });
+    fail();
+    await first;
+    expect(list.state.problem).toBe('');
+  });
 });
 
 describe('one sample', () => {
