@@ -117,6 +117,7 @@ interface ModelSettingsProps {
 export function ModelSettings({ panel, onClose }: ModelSettingsProps) {
   const trans = useTrans();
   const service = useSignal(panel.serviceChanged, () => panel.service);
+  const isAsked = useSignal(panel.problemChanged, () => panel.problem === null);
   const [list, setList] = React.useState<ProviderList | null>(null);
   const [problem, setProblem] = React.useState('');
   React.useEffect(() => {
@@ -157,7 +158,7 @@ export function ModelSettings({ panel, onClose }: ModelSettingsProps) {
         </p>
       )}
       {service === null || list === null ? (
-        problem === '' && <p className="cw-phase">{trans.__('Looking for models …')}</p>
+        problem === '' && isAsked && <p className="cw-phase">{trans.__('Looking for models …')}</p>
       ) : (
         <SettingsForm panel={panel} service={service} list={list} onClose={onClose} />
       )}

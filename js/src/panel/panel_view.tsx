@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ChatSettings } from '../chat/chat_settings';
 import type { LinkState, NoticeBlock } from '../chat/types';
+import type { Problem } from '../client/problems';
 import { type Highlight, HighlightContext } from '../markdown';
 import type { PanelSettings } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
@@ -102,7 +103,6 @@ interface BannersProps {
 
 /** What holds for the panel as a whole: the line, versions, records, other tabs. */
 function Banners({ panel, chat, settings }: BannersProps) {
-  const trans = useTrans();
   const notices = useSignal(panel.noticesChanged, () => panel.notices);
   const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
   const link = useSignal(panel.linkChanged, () => panel.link);
@@ -128,29 +128,45 @@ function Banners({ panel, chat, settings }: BannersProps) {
         { problem: panelProblem, source: panel }
       ].map(
         ({ problem, source }, index) =>
-          problem !== null &&
-          problem.code !== 'disabled' &&
-          !(problem.code === CLOSED && notices.some(({ code }) => code === CLOSED)) && (
-            <Banner
-              key={index}
-              notice={{
-                kind: 'notice',
-                level: 'error',
-                code: problem.code,
-                text: problem.message,
-                action: problem.hint
-              }}
-            >
-              <IconButton
-                icon="close"
-                label={trans.__('Close this message')}
-                onClick={() => {
-                  source.clearProblem();
-                }}
-              />
-            </Banner>
+          !(problem?.code === CLOSED && notices.some(({ code }) => code === CLOSED)) && (
+            <ProblemBanner key={index} problem={problem} source={source} />
           )
       )}
+    </div>
+  );
+}
+
+interface ProblemBannerProps {
+  readonly problem: Problem | null;
+  readonly source: { clearProblem(): void };
+}
+
+/** What went wrong, until the person closes it. */
+function ProblemBanner({ problem, source }: ProblemBannerProps) {
+  const trans = useTrans();
+  if (problem === null || problem.code === 'disabled') {
+    return null;
+  }
+  const { code, message: text, hint: action } = problem;
+  return (
+    <Banner notice={{ kind: 'notice', level: 'error', code, text, action }}>
+      <IconButton
+        icon="close"
+        label={trans.__('Close this message')}
+        onClick={() => {
+          source.clearProblem();
+        }}
+      />
+    </Banner>
+  );
+}
+
+/** What went wrong beside the chat, in a view that stands in its place. */
+function ProblemAside({ panel }: { panel: Panel }) {
+  const problem = useSignal(panel.problemChanged, () => panel.problem);
+  return (
+    <div className="cw-banners">
+      <ProblemBanner problem={problem} source={panel} />
     </div>
   );
 }
@@ -301,53 +317,51 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
       >
         {trans.__('Skip to the prompt')}
       </button>
+      {view !== 'chat' && <ProblemAside panel={panel} />}
       {view === 'sessions' && <Sessions panel={panel} onClose={showChat} />}
       {view === 'service' && <ModelSettings panel={panel} onClose={showChat} />}
-      {view === 'chat' && (
-        <>
-          <Header
-            panel={panel}
-            chat={chat}
-            onSessions={() => {
-              setView('sessions');
+      {/* What the person has begun in the chat is there when they come back to it. */}
+      <div className="cw-panel-chat" hidden={view !== 'chat'}>
+        <Header
+          panel={panel}
+          chat={chat}
+          onSessions={() => {
+            setView('sessions');
+          }}
+          isInstructed={isInstructed}
+          onInstruct={() => {
+            setInstructed(chat);
+          }}
+          onSetUp={setUp}
+          pages={pages}
+        />
+        {instructed === chat && (
+          <InstructionsForm
+            settings={chatSettings}
+            onClose={() => {
+              setInstructed(null);
+              field.current?.focus();
             }}
-            isInstructed={isInstructed}
-            onInstruct={() => {
-              setInstructed(chat);
-            }}
-            onSetUp={setUp}
-            pages={pages}
           />
-          {instructed === chat && (
-            <InstructionsForm
-              settings={chatSettings}
-              onClose={() => {
-                setInstructed(null);
-                field.current?.focus();
-              }}
-            />
-          )}
+        )}
+        <OpenMadeProvider value={openMade}>
           <OpenerProvider value={opener}>
-            <Banners panel={panel} chat={chat} settings={chatSettings} />
+            {view === 'chat' && <Banners panel={panel} chat={chat} settings={chatSettings} />}
+            <MissingBar panel={panel} />
+            <ChatPins key={keyOf(chat)} chat={chat} settings={chatSettings}>
+              <ChatView
+                panel={panel}
+                chat={chat}
+                notebooks={notebooks}
+                sendWith={sendWith}
+                field={field}
+                documentChoice={documentChoice}
+                onSetUp={setUp}
+              />
+            </ChatPins>
           </OpenerProvider>
-          <MissingBar panel={panel} />
-          <OpenMadeProvider value={openMade}>
-            <OpenerProvider value={opener}>
-              <ChatPins key={keyOf(chat)} chat={chat} settings={chatSettings}>
-                <ChatView
-                  panel={panel}
-                  chat={chat}
-                  notebooks={notebooks}
-                  sendWith={sendWith}
-                  field={field}
-                  documentChoice={documentChoice}
-                  onSetUp={setUp}
-                />
-              </ChatPins>
-            </OpenerProvider>
-          </OpenMadeProvider>
-        </>
-      )}
+        </OpenMadeProvider>
+      </div>
     </div>
   );
 }

@@ -27,6 +27,11 @@ function fits(element: HTMLElement): boolean {
   return element.scrollHeight - element.clientHeight < NEAR_PIXELS;
 }
 
+/** Whether another view stands in its place. */
+function isOutOfSight(element: HTMLElement): boolean {
+  return element.closest('[hidden]') !== null;
+}
+
 /** Keep the end of growing content in view until the person scrolls up. */
 function useFollowBottom(): FollowBottom {
   const scroller = React.useRef<HTMLDivElement>(null);
@@ -60,7 +65,16 @@ function useFollowBottom(): FollowBottom {
       follows.current = does;
       setFollowing(does);
     };
+    let isHidden = false;
     const stayAtEnd = (): void => {
+      const wasHidden = isHidden;
+      isHidden = isOutOfSight(box);
+      if (isHidden) {
+        return;
+      }
+      if (wasHidden && !follows.current) {
+        box.scrollTop = lastTop; // not every browser keeps it
+      }
       lastHeight = box.scrollHeight;
       if (follows.current) {
         box.scrollTop = lastHeight;
@@ -69,6 +83,9 @@ function useFollowBottom(): FollowBottom {
       }
     };
     const onScroll = (): void => {
+      if (isHidden || isOutOfSight(box)) {
+        return;
+      }
       const wentUp = box.scrollTop < lastTop - 1;
       const isNear = distanceFromEnd(box) < NEAR_PIXELS;
       // Content that was exchanged for other content moves the view as well.

@@ -206,3 +206,36 @@ it('skips to the prompt', async () => {
   press('Skip to the prompt');
   expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
 });
+
+it.each([
+  [
+    'Chats',
+    () => {
+      press('Chats');
+    }
+  ],
+  [
+    'Model settings',
+    (stage: Stage) => {
+      act(() => {
+        stage.requests.ask('service');
+      });
+    }
+  ]
+])('has what was begun in the chat when the person comes back from %s', async (_, leave) => {
+  const stage = new Stage();
+  await stage.show();
+  press('More');
+  fireEvent.click(screen.getByRole('menuitem', { name: /Instructions for this chat/ }));
+  await settle();
+  const field = (): HTMLElement =>
+    screen.getByRole('textbox', { name: 'Instructions for this chat' });
+  fireEvent.change(field(), { target: { value: 'use polars' } });
+  leave(stage);
+  await settle();
+  expect(screen.queryByRole('textbox', { name: 'Instructions for this chat' })).toBeNull();
+  expect(screen.queryByRole('textbox', { name: 'Prompt' })).toBeNull();
+  press('Back to the chat');
+  await settle();
+  expect(field()).toHaveProperty('value', 'use polars');
+});

@@ -1,4 +1,4 @@
-import { cleanup, createEvent, fireEvent, screen, within } from '@testing-library/react';
+import { act, cleanup, createEvent, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { NoticeBlock } from '../../src/chat/types';
@@ -39,8 +39,12 @@ async function open(stage = newcomer()): Promise<Stage> {
   return stage;
 }
 
+function settings(): ReturnType<typeof within> {
+  return within(screen.getByRole('form', { name: 'Model settings' }));
+}
+
 function enter(name: string, value: string): void {
-  fireEvent.change(screen.getByLabelText(name), { target: { value } });
+  fireEvent.change(settings().getByLabelText(name), { target: { value } });
 }
 
 function called(stage: Stage, name: string): readonly unknown[] {
@@ -56,16 +60,16 @@ it('leads in four steps from the demo model to one of a provider', async () => {
   expect(screen.queryByText('The demo answers.')).toBeNull();
   press('Use your own model');
   await settle();
-  expect(document.activeElement).toBe(screen.getByLabelText('Provider'));
+  expect(document.activeElement).toBe(settings().getByLabelText('Provider'));
   expect(screen.queryByLabelText('Key')).toBeNull();
   enter('Provider', PROVIDER);
   expect(called(stage, 'modelsOf')).toEqual([]);
   enter('Key', ' secret ');
-  fireEvent.keyDown(screen.getByLabelText('Key'), { key: 'Enter' });
+  fireEvent.keyDown(settings().getByLabelText('Key'), { key: 'Enter' });
   await settle();
   const wanted = { base_url: OPENAI.base_url, api_key: 'secret' };
   expect(called(stage, 'modelsOf')).toEqual([wanted]);
-  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
+  expect(settings().getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
   fireEvent.mouseDown(screen.getByRole('option', { name: 'qwen3-coder' }));
   press('Test and save');
   await settle();
@@ -73,7 +77,7 @@ it('leads in four steps from the demo model to one of a provider', async () => {
   expect(called(stage, 'tryService')).toEqual([change]);
   expect(called(stage, 'changeService')).toEqual([change]);
   expect(screen.getByText(/qwen3-coder answers/)).toBeDefined();
-  expect(screen.getByLabelText<HTMLInputElement>('Key').value).toBe('');
+  expect(settings().getByLabelText<HTMLInputElement>('Key').value).toBe('');
   press('Ask something');
   await settle();
   expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
@@ -82,7 +86,7 @@ it('leads in four steps from the demo model to one of a provider', async () => {
 it('asks for the models as soon as a key is pasted', async () => {
   const stage = await open();
   enter('Provider', PROVIDER);
-  const field = screen.getByLabelText<HTMLInputElement>('Key');
+  const field = settings().getByLabelText<HTMLInputElement>('Key');
   const typed = createEvent.input(field, { target: { value: 'pasted' } });
   Object.defineProperty(typed, 'inputType', { value: 'insertFromPaste' });
   fireEvent(field, typed);
@@ -98,8 +102,8 @@ it('offers what was found running with its models', async () => {
   };
   await open(stage);
   press('LM Studio runs here');
-  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('qwen3');
-  expect(screen.getByLabelText<HTMLInputElement>('Address').value).toBe(LOCAL.base_url);
+  expect(settings().getByLabelText<HTMLInputElement>('Model').value).toBe('qwen3');
+  expect(settings().getByLabelText<HTMLInputElement>('Address').value).toBe(LOCAL.base_url);
   expect(called(stage, 'modelsOf')).toEqual([]);
   press('Save');
   await settle();
@@ -129,7 +133,7 @@ it.each([
   expect(screen.getByText(text)).toBeDefined();
   expect(screen.queryByText(action)).toBeNull();
   expect(called(stage, 'changeService')).toEqual([]);
-  expect(screen.getByLabelText<HTMLInputElement>('Key').value).toBe('secret');
+  expect(settings().getByLabelText<HTMLInputElement>('Key').value).toBe('secret');
 });
 
 it('does not call a service none whose model wrote what cannot be read', async () => {
@@ -159,7 +163,7 @@ it('says why the models cannot be listed, and takes a name all the same', async 
   press('Show models');
   await settle();
   expect(screen.getByText(/does not say which models/)).toBeDefined();
-  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
+  expect(settings().getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
 });
 
 it('finds a model by keys alone', async () => {
@@ -218,7 +222,7 @@ it('says that AWS credentials were found, so that no key is needed', async () =>
   stage.panel.offers = { providers, any_address: true, set_model: '', new_key_place: 'file' };
   await open(stage);
   const value = `Amazon Bedrock ${OPENAI.base_url}`;
-  fireEvent.change(screen.getByLabelText('Provider'), { target: { value } });
+  fireEvent.change(settings().getByLabelText('Provider'), { target: { value } });
   expect(await screen.findByText(/AWS credentials were found on this server/)).toBeDefined();
 });
 
@@ -236,9 +240,9 @@ it('offers only what an administrator allows', async () => {
   expect(screen.queryByText('Another address …')).toBeNull();
   expect(screen.queryByLabelText('Key')).toBeNull();
   expect(screen.getByText('This server has a key already.')).toBeDefined();
-  expect(screen.getByLabelText<HTMLInputElement>('Model').disabled).toBe(true);
+  expect(settings().getByLabelText<HTMLInputElement>('Model').disabled).toBe(true);
   expect(screen.getByText('Allowed: a, b')).toBeDefined();
-  fireEvent.keyDown(screen.getByLabelText('Provider'), { key: 'Escape' });
+  fireEvent.keyDown(settings().getByLabelText('Provider'), { key: 'Escape' });
   expect(screen.queryByLabelText('Provider')).toBeNull();
 });
 
@@ -263,4 +267,17 @@ it('is found in the menu, and says where no model is chosen', async () => {
   fireEvent.click(screen.getByRole('menuitem', { name: 'Model settings' }));
   await settle();
   expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
+});
+
+it('says why nothing is known of the service, and no longer that it looks', async () => {
+  const stage = newcomer();
+  stage.panel.service = null;
+  await open(stage);
+  expect(screen.getByText('Looking for models …')).toBeDefined();
+  act(() => {
+    stage.panel.problem = { code: 'network', message: 'No answer.', hint: '' };
+    stage.panel.problemChanged.emit(stage.panel.problem);
+  });
+  expect(screen.getByRole('status').textContent).toContain('No answer.');
+  expect(screen.queryByText('Looking for models …')).toBeNull();
 });

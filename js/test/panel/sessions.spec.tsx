@@ -149,6 +149,16 @@ it('stays open while a word is composed in the search', () => {
   expect(screen.getByRole('searchbox')).toBeDefined();
 });
 
+it('says what the server refused, until the person closes it', () => {
+  act(() => {
+    panel.problem = { code: 'busy', message: 'It is running.', hint: 'Stop it first.' };
+    panel.problemChanged.emit(panel.problem);
+  });
+  expect(screen.getByRole('status').textContent).toContain('It is running.');
+  fireEvent.click(screen.getByRole('button', { name: 'Close this message' }));
+  expect(screen.queryByText('It is running.')).toBeNull();
+});
+
 it.each([
   ['Export as Markdown', 'markdown', 'Whales.md'],
   ['Export as notebook', 'ipynb', 'Whales.ipynb'],

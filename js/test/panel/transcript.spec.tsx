@@ -168,6 +168,24 @@ it('keeps what the person reads in place when earlier prompts come in above', ()
   expect(box.scrollTop).toBe(2040);
 });
 
+it('is where the person read when another view stood in its place', () => {
+  let height = 500;
+  const { container } = render(<Transcript turns={turns(2)} sentCount={0} />);
+  const box = layOut(() => height);
+  tell(SizeWatcher);
+  fireEvent.scroll(box);
+  box.scrollTop = 300;
+  fireEvent.scroll(box);
+  height = 0;
+  container.hidden = true;
+  tell(SizeWatcher);
+  height = 500;
+  box.scrollTop = 0;
+  container.hidden = false;
+  tell(SizeWatcher);
+  expect(box.scrollTop).toBe(300);
+});
+
 it('takes nothing away above a reader while the conversation grows', () => {
   const { rerender } = render(<Transcript turns={turns(40)} sentCount={0} />);
   const box = layOut(() => 500);
