@@ -10,7 +10,7 @@ import type { Opener } from '../ui/opening';
 const OPEN_DOCUMENT = 'docmanager:open';
 const WAIT_MILLISECONDS = 10_000;
 
-/** Opens runs, documents, cells of notebooks and addresses in this window. */
+/** Opens runs, documents and cells of notebooks in this window. */
 export function openerOf(
   app: JupyterFrontEnd,
   notebooks: NotebookRegistry | null,
@@ -24,11 +24,6 @@ export function openerOf(
         }
       : null,
     place: (place, anchor = '') => {
-      if (/^https?:\/\//iu.test(place)) {
-        return () => {
-          window.open(place, '_blank', 'noopener,noreferrer');
-        };
-      }
       const path = documentAt(place, PageConfig.getOption('serverRoot'));
       if (path === '' || !commands.hasCommand(OPEN_DOCUMENT)) {
         return null;

@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import type { ToolCard } from '../chat/types';
 import { Markdown } from '../markdown';
-import { PICTURE, safeLink, saysHost } from '../markdown/links';
+import { PICTURE } from '../markdown/links';
 import { CodeBlock } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
-import { PlaceLink } from '../ui/opening';
+import { PlaceLink, WebLink } from '../ui/opening';
 import type { Content } from '../wire/generated';
 
 const ROWS_SHOWN = 60;
@@ -175,7 +175,7 @@ function Reference({ fields }: { fields: ContentFields }) {
           {shown}
         </PlaceLink>
       ) : (
-        <Address address={words(fields.url)} name={shown} />
+        <WebLink address={words(fields.url)} name={shown} />
       )}
       {about !== '' && <span className="cw-muted">{about}</span>}
     </p>
@@ -185,23 +185,6 @@ function Reference({ fields }: { fields: ContentFields }) {
 /** Where in a document: its line, page or cell. */
 function anchorOf({ extra }: ContentFields): string {
   return isFields(extra) ? words(extra.anchor) : '';
-}
-
-function Address({ address, name }: { address: string; name: string }) {
-  const link = safeLink(address);
-  if (link === null) {
-    return <span>{name}</span>;
-  }
-  return (
-    <>
-      <a className="cw-md-link" href={link.href} target="_blank" rel="noopener noreferrer">
-        {name || link.host}
-      </a>
-      {!saysHost(name || link.host, link.host) && (
-        <span className="cw-md-host">{` (${link.host})`}</span>
-      )}
-    </>
-  );
 }
 
 function Picture({ fields }: { fields: ContentFields }) {

@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import type { ISignal } from '@lumino/signaling';
 
+import { safeLink, saysHost } from '../markdown/links';
 import { Button, LinkButton } from './button';
 import { useTrans } from './hooks';
 
@@ -42,7 +43,7 @@ export function useAssistantEditor(): AssistantEditor | null {
 export interface Opener {
   /** Show a recorded run; null: there is no page of runs here. */
   readonly run: ((run: string) => void) | null;
-  /** Open a file, a cell of a notebook or an address; null: it cannot be opened from here. */
+  /** Open a file or a cell of a notebook; null: it cannot be opened from here. */
   readonly place: (place: string, anchor?: string) => (() => void) | null;
 }
 
@@ -73,17 +74,39 @@ interface PlaceLinkProps {
   readonly place: string;
   /** Where in it, such as `cell 3f2a`. */
   readonly anchor?: string;
-  readonly children: React.ReactNode;
+  readonly children: string;
 }
 
 /** The name of a place; leads there where it can be opened. */
 export function PlaceLink({ place, anchor = '', children }: PlaceLinkProps) {
-  const open = useOpener().place(place, anchor);
+  const opener = useOpener();
+  if (/^https?:/iu.test(place)) {
+    return <WebLink address={place} name={children} />;
+  }
+  const open = opener.place(place, anchor);
   return open === null ? (
     <span title={place}>{children}</span>
   ) : (
     <LinkButton title={place} onClick={open}>
       {children}
     </LinkButton>
+  );
+}
+
+/** An address on the web, with the host that it leads to. */
+export function WebLink({ address, name }: { readonly address: string; readonly name: string }) {
+  const link = safeLink(address);
+  if (link === null) {
+    return <span>{name}</span>;
+  }
+  return (
+    <>
+      <a className="cw-md-link" href={link.href} target="_blank" rel="noopener noreferrer">
+        {name || link.host}
+      </a>
+      {!saysHost(name || link.host, link.host) && (
+        <span className="cw-md-host">{` (${link.host})`}</span>
+      )}
+    </>
   );
 }

@@ -98,6 +98,16 @@ it('draws sources with where they lead', () => {
   expect(drawn.textContent).toBe('Guide (a.example)All8https://b.example/a.csv');
 });
 
+it('says where a page of the library leads', () => {
+  const page = { source: 'https://me:key@a.example/g', title: 'Guide', type: 'library' };
+  const drawn = show(
+    piece('references', page),
+    piece('references', { source: 'https://a\u0000.example:x/', title: 'Odd', type: 'library' })
+  );
+  expect(drawn.textContent).toBe('Guide (a.example)Odd');
+  expect(drawn.querySelector('a')?.href).toBe('https://a.example/g');
+});
+
 it('leads to the documents of the library, and nowhere else, by a click', () => {
   const opened: string[] = [];
   const opener: Opener = {
