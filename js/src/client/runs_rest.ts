@@ -1,7 +1,6 @@
 /** The one place that asks the server about runs and results, and what it answers. */
 import type { ServerConnection } from '@jupyterlab/services';
 
-import { type Sorting, sortWord } from '../pages/table';
 import type {
   ComparedRow,
   LeaderboardPage,
@@ -32,6 +31,18 @@ export type OutcomeChange = ComparedRow['change'];
 
 /** A look that is repeated does not keep a server awake that is stopped when nobody uses it. */
 const QUIETLY: Query = { no_track_activity: '1' };
+
+/** The order of the rows of a table. */
+export interface Sorting {
+  /** Which column; empty: as the rows come. */
+  readonly column: string;
+  readonly isDescending: boolean;
+}
+
+/** How the server is told of it. */
+function sortWord({ column, isDescending }: Sorting): string {
+  return column !== '' && isDescending ? `-${column}` : column;
+}
 
 /** Which samples of a result; empty texts leave a condition out. */
 export interface SampleFilter {

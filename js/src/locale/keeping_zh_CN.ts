@@ -4,7 +4,6 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   Memory: '记忆',
   Library: '资料库',
   Usage: '用量',
-  Tools: '工具',
   'This server does not have it yet.': '此服务器尚未提供此功能。',
 
   // Memory
@@ -38,7 +37,6 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'The agent proposes %1 change': '智能体建议 %1 项更改',
   Remember: '记住',
   Change: '更改',
-  Accept: '接受',
   'Accept "%1"': '接受“%1”',
   'Reject "%1"': '拒绝“%1”',
 

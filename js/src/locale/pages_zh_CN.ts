@@ -8,6 +8,5 @@ export const PAGES_CHINESE: Readonly<Record<string, string>> = {
   Tokens: 'Token',
   Cost: '成本',
   From: '来源',
-  '%1 of %2': '%1 / %2',
-  Instructions: '指令'
+  '%1 of %2': '%1 / %2'
 };

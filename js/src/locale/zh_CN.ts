@@ -19,7 +19,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Copy: '复制',
   Copied: '已复制',
   'Could not copy': '无法复制',
-  'Insert as cell': '插入为单元格',
   'Copy address': '复制地址',
   'Image blocked: %1': '已阻止图片：%1',
   'a file': '文件',

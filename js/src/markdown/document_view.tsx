@@ -33,15 +33,12 @@ export interface MarkdownProps {
   readonly trans: TranslationBundle;
   /** Colours code; without it, what the `HighlightContext` has. */
   readonly highlight?: Highlight | null;
-  /** Puts code into a new cell; without it, there is no button for that. */
-  readonly onInsert?: (code: string, language: string) => void;
 }
 
 interface MarkdownScope {
   readonly trans: TranslationBundle;
   /** Colours code; null: code stays plain. */
   readonly highlight: Highlight | null;
-  readonly onInsert: ((code: string, language: string) => void) | null;
 }
 
 const ScopeContext = React.createContext<MarkdownScope | null>(null);
@@ -80,24 +77,13 @@ const LINES_TOGETHER = 50;
 
 /** Code with what it is written in, and what can be done with it. */
 function FencedCode({ node }: { readonly node: CodeBlockNode }) {
-  const { trans, onInsert } = useScope();
+  const { trans } = useScope();
   const { code, language, isOpen } = node;
   return (
     <div className="cw-md-code">
       <div className="cw-md-code-head">
         <span className="cw-md-language">{language}</span>
         {!isOpen && <CopyCode text={code} label={trans.__('Copy')} />}
-        {!isOpen && onInsert !== null && (
-          <button
-            type="button"
-            className="cw-md-button"
-            onClick={() => {
-              onInsert(code, language);
-            }}
-          >
-            {trans.__('Insert as cell')}
-          </button>
-        )}
       </div>
       <pre tabIndex={0} role="group" aria-label={trans.__('Code')}>
         <code>
@@ -405,7 +391,7 @@ const STEP = 5000;
 
 /** A whole text; `nodes.ts` lists what is drawn of it. */
 export default function DocumentView(props: MarkdownProps) {
-  const { text, isStreaming, trans, highlight, onInsert } = props;
+  const { text, isStreaming, trans, highlight } = props;
   const inherited = React.useContext(HighlightContext);
   const [reader] = React.useState(() => new MarkdownReader());
   const length = useGrowing(text.length);
@@ -414,8 +400,8 @@ export default function DocumentView(props: MarkdownProps) {
     [reader, text, length, isStreaming]
   );
   const scope = React.useMemo<MarkdownScope>(
-    () => ({ trans, highlight: highlight ?? inherited, onInsert: onInsert ?? null }),
-    [trans, highlight, inherited, onInsert]
+    () => ({ trans, highlight: highlight ?? inherited }),
+    [trans, highlight, inherited]
   );
   return (
     <ScopeContext.Provider value={scope}>

@@ -302,11 +302,6 @@ export class OpenNotebook implements NotebookPort, IDisposable {
     this._proposals.propose(cellId, source, runs);
   }
 
-  /** Accept or reject all proposed edits. */
-  answerAll(isAccepted: boolean): void {
-    this._proposals.answerAll(isAccepted);
-  }
-
   private _connect(): void {
     this._panel.disposed.connect(this.dispose, this);
     this._facts.changed.connect(() => {

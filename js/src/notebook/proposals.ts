@@ -151,13 +151,6 @@ export class Proposals implements IDisposable {
     }
   }
 
-  /** Say the same to all that wait. */
-  answerAll(isAccepted: boolean): void {
-    for (const cellId of [...this._sources.keys()]) {
-      this._answer(cellId, isAccepted);
-    }
-  }
-
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;

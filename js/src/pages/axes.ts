@@ -42,3 +42,10 @@ export function powers(lowest: number, highest: number): Axis {
 function clamp(place: number): number {
   return Math.min(1, Math.max(0, place));
 }
+
+const LABEL_CHARACTERS = 28;
+
+/** A label that has room in a plot. */
+export function shortened(text: string): string {
+  return text.length > LABEL_CHARACTERS ? `${text.slice(0, LABEL_CHARACTERS - 1)}…` : text;
+}

@@ -1,14 +1,9 @@
 /** Tables of the pages: their heads, the order of their rows, what is said without rows. */
 import * as React from 'react';
 
+import type { Sorting } from '../client/runs_rest';
 import { Button, Icon } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-
-export interface Sorting {
-  /** Which column; empty: as the rows come. */
-  readonly column: string;
-  readonly isDescending: boolean;
-}
 
 export const UNSORTED: Sorting = { column: '', isDescending: false };
 
@@ -20,11 +15,6 @@ function sortedNext(now: Sorting, column: string, startsDescending: boolean): So
   return now.isDescending === startsDescending
     ? { column, isDescending: !startsDescending }
     : UNSORTED;
-}
-
-/** How the server is told of it. */
-export function sortWord({ column, isDescending }: Sorting): string {
-  return column !== '' && isDescending ? `-${column}` : column;
 }
 
 /** What a row has in a column; null: it is not known. */

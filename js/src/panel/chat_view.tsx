@@ -8,7 +8,7 @@ import type { Choices } from '../settings';
 import { agentIcon } from '../ui/agent_icon';
 import { Button, Icon } from '../ui/button';
 import { formatElapsed } from '../ui/figures';
-import { useSeconds, useSignal, useTrans } from '../ui/hooks';
+import { takeAnswer, useSeconds, useSignal, useTrans } from '../ui/hooks';
 import { useDropZone, useUploads } from '../ui/uploads';
 import { phaseWords, statusWords } from '../ui/words';
 import type { ChatState } from '../wire/generated';
@@ -242,17 +242,7 @@ function EmptyState({ panel, onChoose }: EmptyStateProps) {
 function useSuggestions(panel: Panel): readonly Suggestion[] {
   const notebook = useSignal(panel.notebookChanged, () => panel.notebook);
   const [suggestions, setSuggestions] = React.useState<readonly Suggestion[]>([]);
-  React.useEffect(() => {
-    let isOver = false;
-    void panel.suggestions().then(found => {
-      if (!isOver) {
-        setSuggestions(found);
-      }
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [panel, notebook]);
+  React.useEffect(() => takeAnswer(panel.suggestions(), setSuggestions), [panel, notebook]);
   return suggestions;
 }
 

@@ -5,7 +5,7 @@ import type { OutlineEntry } from '../chat/notebooks';
 import type { AssistantSummary } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
 import { Icon, type IconName } from '../ui/button';
-import { useTrans } from '../ui/hooks';
+import { takeAnswer, useTrans } from '../ui/hooks';
 import type { VariableSummary } from '../wire/generated';
 import type { ContextItem } from '../chat/types';
 
@@ -164,23 +164,15 @@ function useAsked(
     if (!isWanted) {
       return;
     }
-    let isOver = false;
-    const tell = (change: Partial<Candidates>): void => {
-      if (!isOver) {
-        setFound({ ...NONE, ...change });
-      }
-    };
-    ask(source).then(
+    return takeAnswer(
+      ask(source),
       list => {
-        tell({ list });
+        setFound({ ...NONE, list });
       },
-      (error: unknown) => {
-        tell({ problem: messageOf(error) });
+      error => {
+        setFound({ ...NONE, problem: messageOf(error) });
       }
     );
-    return () => {
-      isOver = true;
-    };
   }, [isWanted, source, ask]);
   return found;
 }

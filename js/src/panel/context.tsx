@@ -6,7 +6,7 @@ import type { ChatContext, KernelSnapshots } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { formatCount, formatDollars, formatSize } from '../ui/figures';
-import { useTrans } from '../ui/hooks';
+import { takeAnswer, useTrans } from '../ui/hooks';
 import { usePopup } from '../ui/menu';
 import type { Usage } from '../wire/generated';
 import { usePins } from './pins';
@@ -38,20 +38,8 @@ function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) {
   const [found, setFound] = React.useState<ChatContext | null>(null);
   const { runs: pins } = usePins();
   const asked = React.useRef(source);
-  React.useEffect(() => {
-    let isShown = true;
-    asked.current.load().then(
-      context => {
-        if (isShown) {
-          setFound(context);
-        }
-      },
-      () => undefined // an older server does not tell
-    );
-    return () => {
-      isShown = false;
-    };
-  }, [pins]);
+  // An older server does not tell.
+  React.useEffect(() => takeAnswer(asked.current.load(), setFound), [pins]);
   if (found === null || found.parts.length === 0) {
     return null;
   }
@@ -253,20 +241,8 @@ function KeptStates({ source }: { source: StateSource }) {
   const [isForgotten, setForgotten] = React.useState(false);
   const [problem, setProblem] = React.useState('');
   const asked = React.useRef(source);
-  React.useEffect(() => {
-    let isShown = true;
-    asked.current.load().then(
-      states => {
-        if (isShown) {
-          setFound(states);
-        }
-      },
-      () => undefined // a cell runs, or an older server does not tell
-    );
-    return () => {
-      isShown = false;
-    };
-  }, []);
+  // While a cell runs nobody tells; nor does an older server.
+  React.useEffect(() => takeAnswer(asked.current.load(), setFound), []);
   const forget = (): void => {
     setProblem('');
     asked.current.forget().then(

@@ -11,6 +11,7 @@ import {
 import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { useFocus, useSignal, useTrans } from '../ui/hooks';
+import { rowsOf, saveOrLeave } from '../ui/text_edit';
 import type { Chat, Panel } from './ports';
 
 interface TextFiltersProps {
@@ -76,8 +77,6 @@ export function useChatSettings(panel: Panel, chat: Chat): ChatSettings {
 }
 
 const LIMIT_CHARACTERS = 1024;
-const LEAST_ROWS = 3;
-const MOST_ROWS = 10;
 
 interface InstructionsFormProps {
   readonly settings: ChatSettings;
@@ -104,24 +103,11 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
       });
     }
   };
-  const onKeyDown = (event: React.KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) {
-      return;
-    }
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      onClose();
-    } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      save();
-    }
-  };
   return (
     <section
       className="cw-instructions cw-entry"
       aria-labelledby={`${id}label`}
-      onKeyDown={onKeyDown}
+      onKeyDown={saveOrLeave(save, onClose)}
     >
       <label id={`${id}label`} htmlFor={`${id}field`}>
         {trans.__('Instructions for this chat')}
@@ -130,7 +116,7 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
         ref={field}
         id={`${id}field`}
         className="cw-field"
-        rows={rowsOf(text)}
+        rows={rowsOf(text, 3, 10)}
         value={text}
         placeholder={trans.__('Such as: answer in one sentence, use polars')}
         aria-describedby={`${id}about ${id}count`}
@@ -165,8 +151,4 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
       )}
     </section>
   );
-}
-
-function rowsOf(text: string): number {
-  return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, text.split('\n').length));
 }

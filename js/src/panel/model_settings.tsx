@@ -12,7 +12,7 @@ import type {
 import type { Json, JsonObject } from '../wire/generated';
 import { problemOf } from '../client/problems';
 import { Button, Icon, IconButton } from '../ui/button';
-import { useFocus, useSignal, useTrans } from '../ui/hooks';
+import { takeAnswer, useFocus, useSignal, useTrans } from '../ui/hooks';
 import { ModelOptions, useActiveOption } from './pickers';
 import type { Panel } from './ports';
 import { type AskedService, describeProblem, type ServiceProblem } from './service_problems';
@@ -120,24 +120,13 @@ export function ModelSettings({ panel, onClose }: ModelSettingsProps) {
   const isAsked = useSignal(panel.problemChanged, () => panel.problem === null);
   const [list, setList] = React.useState<ProviderList | null>(null);
   const [problem, setProblem] = React.useState('');
-  React.useEffect(() => {
-    let isOver = false;
-    panel.rest.providers().then(
-      found => {
-        if (!isOver) {
-          setList(found);
-        }
-      },
-      (error: unknown) => {
-        if (!isOver) {
-          setProblem(problemOf(error).message);
-        }
-      }
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [panel]);
+  React.useEffect(
+    () =>
+      takeAnswer(panel.rest.providers(), setList, error => {
+        setProblem(problemOf(error).message);
+      }),
+    [panel]
+  );
   return (
     <div
       className="cw-model-settings"

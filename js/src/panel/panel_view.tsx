@@ -10,6 +10,7 @@ import type { PanelSettings } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
 import { focusApproval } from '../ui/focus';
 import { TranslationProvider, useDelay, useSignal, useTrans } from '../ui/hooks';
+import { keyOf } from '../ui/keys';
 import {
   type AssistantEditor,
   AssistantEditorProvider,
@@ -348,6 +349,7 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
           <OpenerProvider value={opener}>
             {view === 'chat' && <Banners panel={panel} chat={chat} settings={chatSettings} />}
             <MissingBar panel={panel} />
+            {/* A chat stays the same while it gets its id from the server. */}
             <ChatPins key={keyOf(chat)} chat={chat} settings={chatSettings}>
               <ChatView
                 panel={panel}
@@ -364,16 +366,6 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
       </div>
     </div>
   );
-}
-
-const keys = new WeakMap<object, number>();
-let lastKey = 0;
-
-/** A chat stays the same while it gets its id from the server. */
-function keyOf(chat: object): number {
-  const key = keys.get(chat) ?? ++lastKey;
-  keys.set(chat, key);
-  return key;
 }
 
 function useRequests(requests: PanelRequests, take: (request: PanelRequest) => void): void {

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { AssistantChoices, UnusableAssistant } from '../client/panel_rest';
 import { Icon } from '../ui/button';
-import { useFocus, useSignal, useTrans } from '../ui/hooks';
+import { takeAnswer, useFocus, useSignal, useTrans } from '../ui/hooks';
 import { Menu, type MenuEntry, usePopup } from '../ui/menu';
 import { type AssistantChange, useAssistantEditor } from '../ui/opening';
 import { modeWords } from '../ui/words';
@@ -191,24 +191,13 @@ export function useActiveOption(
 /** The models of a service, asked for once. */
 export function useNames(load: ModelPickerProps['load']) {
   const [names, setNames] = React.useState<readonly string[] | null>(null);
-  React.useEffect(() => {
-    let isOver = false;
-    load().then(
-      found => {
-        if (!isOver) {
-          setNames(found);
-        }
-      },
-      () => {
-        if (!isOver) {
-          setNames([]);
-        }
-      }
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [load]);
+  React.useEffect(
+    () =>
+      takeAnswer(load(), setNames, () => {
+        setNames([]);
+      }),
+    [load]
+  );
   return { names: names ?? [], isLoading: names === null };
 }
 
@@ -365,19 +354,11 @@ function useAssistants(panel: Panel, chat: Chat): AssistantChoices {
     if (!isOpen || isRunning) {
       return;
     }
-    let isOver = false;
-    panel.rest.assistants(path).then(
-      found => {
-        if (!isOver) {
-          setListed(found);
-          follow(chat, change, found);
-        }
-      },
-      () => undefined // an older server has none
-    );
-    return () => {
-      isOver = true;
-    };
+    // An older server has none.
+    return takeAnswer(panel.rest.assistants(path), found => {
+      setListed(found);
+      follow(chat, change, found);
+    });
   }, [panel, chat, path, isRunning, isOpen, change]);
   return listed;
 }

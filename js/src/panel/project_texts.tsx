@@ -5,7 +5,7 @@ import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { CodeBlock } from '../ui/code_block';
 import { formatSize } from '../ui/figures';
-import { useTrans } from '../ui/hooks';
+import { takeAnswer, useTrans } from '../ui/hooks';
 import { useTurnActions } from './turn_actions';
 
 interface ProjectTextsProps {
@@ -19,20 +19,14 @@ export function ProjectTexts({ told }: ProjectTextsProps) {
   const actions = useTurnActions();
   const [rows, setRows] = React.useState<readonly ProjectTextRow[]>([]);
   const asked = React.useRef(actions);
-  React.useEffect(() => {
-    let isShown = true;
-    asked.current.projectTexts().then(
-      found => {
-        if (isShown) {
-          setRows(found.filter(row => row.state === 'asked' && row.place === 'project'));
-        }
-      },
-      () => undefined // an older server does not tell
-    );
-    return () => {
-      isShown = false;
-    };
-  }, []);
+  React.useEffect(
+    () =>
+      // An older server does not tell.
+      takeAnswer(asked.current.projectTexts(), found => {
+        setRows(found.filter(row => row.state === 'asked' && row.place === 'project'));
+      }),
+    []
+  );
   if (rows.length === 0) {
     return <p>{told}</p>;
   }

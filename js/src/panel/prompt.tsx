@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { Turn } from '../chat/types';
 import { Icon, IconButton } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-import { TextEdit } from '../ui/text_edit';
+import { rowsOf, TextEdit } from '../ui/text_edit';
 import { PinButton } from './pins';
 import { useTurnActions } from './turn_actions';
 
@@ -81,7 +81,7 @@ export function EditPrompt({ text, label, action, onDone }: EditPromptProps) {
     <TextEdit
       text={text}
       label={label}
-      rows={rowsOf}
+      rows={text => rowsOf(text, 2, 8)}
       action={action}
       onSave={changed => {
         onDone(changed === '' ? null : changed);
@@ -91,13 +91,6 @@ export function EditPrompt({ text, label, action, onDone }: EditPromptProps) {
       }}
     />
   );
-}
-
-const LEAST_ROWS = 2;
-const MOST_ROWS = 8;
-
-function rowsOf(text: string): number {
-  return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, text.split('\n').length));
 }
 
 /** The prompt of a turn, which can be changed and asked anew. */

@@ -72,3 +72,27 @@ export function useFocus<E extends HTMLElement>(): React.RefObject<E> {
   }, []);
   return place;
 }
+
+/** Takes an answer over, unless who asked is gone by then: what it returns ends an effect. */
+export function takeAnswer<T>(
+  answer: Promise<T>,
+  take: (found: T) => void,
+  fail: (error: unknown) => void = () => undefined
+): () => void {
+  let isGone = false;
+  answer.then(
+    found => {
+      if (!isGone) {
+        take(found);
+      }
+    },
+    (error: unknown) => {
+      if (!isGone) {
+        fail(error);
+      }
+    }
+  );
+  return () => {
+    isGone = true;
+  };
+}

@@ -3,6 +3,28 @@ import * as React from 'react';
 import { Button } from './button';
 import { useFocus, useTrans } from './hooks';
 
+/** As many rows as the text has lines, within limits. */
+export function rowsOf(text: string, least: number, most: number): number {
+  return Math.min(most, Math.max(least, text.split('\n').length));
+}
+
+/** What keys do in a form: Ctrl+Enter saves it, Escape leaves it. */
+export function saveOrLeave(save: () => void, leave: () => void): React.KeyboardEventHandler {
+  return event => {
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      leave();
+    } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      save();
+    }
+  };
+}
+
 interface TextEditProps {
   readonly text: string;
   readonly label: string;

@@ -135,15 +135,6 @@ describe('a code block', () => {
     await screen.findByRole('button', { name: 'Could not copy' });
   });
 
-  it('goes into a cell where that is possible', () => {
-    const inserted: string[] = [];
-    draw(CODE, { onInsert: (code, language) => inserted.push(language, code) });
-    fireEvent.click(screen.getByRole('button', { name: 'Insert as cell' }));
-    expect(inserted).toEqual(['python', 'x = 1']);
-    draw(CODE);
-    expect(screen.queryByRole('button', { name: 'Insert as cell' })).toBeNull();
-  });
-
   it('has no buttons while more of it comes', () => {
     draw('```python\nx = 1', { isStreaming: true });
     expect(screen.queryByRole('button')).toBeNull();

@@ -15,7 +15,6 @@ export const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 export interface Options {
   readonly isStreaming?: boolean;
   readonly highlight?: Highlight;
-  readonly onInsert?: (code: string, language: string) => void;
 }
 
 /** The element that holds the drawn text. */

@@ -149,19 +149,6 @@ describe('a proposed edit', () => {
     expect(texts(document, '.cw-cell-diff')()).toEqual([undefined, undefined]);
   });
 
-  it('can be answered together with all others', () => {
-    const document = open([code('a', 'x'), code('b', 'y')]);
-    const answers: unknown[] = [];
-    document.port.answered.connect((_, answer) => answers.push(answer));
-    document.port.propose('a', '1');
-    document.port.propose('b', '2');
-    document.port.answerAll(true);
-    expect(answers).toEqual([
-      { cellId: 'a', isAccepted: true },
-      { cellId: 'b', isAccepted: true }
-    ]);
-  });
-
   it('of a cell that is gone waits for it to come back', async () => {
     const document = open([code('a', 'x'), code('b', 'y')]);
     document.model.sharedModel.deleteCell(0);

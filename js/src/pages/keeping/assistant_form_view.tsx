@@ -2,9 +2,10 @@ import * as React from 'react';
 import { flushSync } from 'react-dom';
 
 import { Button, Icon } from '../../ui/button';
-import { useSignal, useTrans } from '../../ui/hooks';
-import { toolWords } from '../../ui/words';
 import { Confirming } from '../../ui/confirming';
+import { useSignal, useTrans } from '../../ui/hooks';
+import { saveOrLeave } from '../../ui/text_edit';
+import { toolWords } from '../../ui/words';
 import { Complaint } from '../table';
 import {
   ADAPTERS,
@@ -426,26 +427,13 @@ export function FormView({ list, form }: FormViewProps) {
       list.discard();
     }
   };
-  const onKeyDown = (event: React.KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) {
-      return;
-    }
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      cancel();
-    } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      void save();
-    }
-  };
   return (
     <form
       ref={root}
       className="cw-assistant-form"
       aria-labelledby={`${id}title`}
       noValidate
-      onKeyDown={onKeyDown}
+      onKeyDown={saveOrLeave(() => void save(), cancel)}
       onSubmit={event => {
         event.preventDefault();
         void save();

@@ -5,6 +5,7 @@ import type { UsageRow } from '../../client/keeping_rest';
 import { Button, Icon, LinkButton } from '../../ui/button';
 import { formatCount, formatDollars } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
+import { keyOf } from '../../ui/keys';
 import { Empty, Head } from '../table';
 import { FormView } from './assistant_form_view';
 import type { AssistantForm, AssistantList, AssistantsState } from './assistant_list';
@@ -28,22 +29,13 @@ export function AssistantsView({ list }: { readonly list: AssistantList }) {
       }
     >
       {open !== null ? (
+        // What it asked of the person goes with it.
         <FormView key={keyOf(open)} list={list} form={open} />
       ) : (
         <Listed list={list} state={state} />
       )}
     </PartView>
   );
-}
-
-const keys = new WeakMap<AssistantForm, number>();
-let lastKey = 0;
-
-/** Each form is drawn anew: what it asked of the person goes with it. */
-function keyOf(form: AssistantForm): number {
-  const key = keys.get(form) ?? ++lastKey;
-  keys.set(form, key);
-  return key;
 }
 
 interface ListedProps {

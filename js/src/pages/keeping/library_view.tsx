@@ -2,12 +2,12 @@ import * as React from 'react';
 
 import type { Hit, Indexing, Library, LibraryDocument } from '../../client/keeping_rest';
 import { Button, Icon, IconButton } from '../../ui/button';
+import { Confirming } from '../../ui/confirming';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { PlaceLink } from '../../ui/opening';
+import { SearchField } from '../../ui/search_field';
 import { FileChooser, UPLOAD_LIMIT_BYTES, useDropZone } from '../../ui/uploads';
 import { formatMoment } from '../../ui/words';
-import { Confirming } from '../../ui/confirming';
-import { SearchField } from '../../ui/search_field';
 import { Complaint, Empty, Head, Nothing } from '../table';
 import type { LibraryList } from './kept_lists';
 import { AddForm, PartView } from './part_view';

@@ -5,12 +5,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Memory, MemoryProposal, Scope } from '../../client/keeping_rest';
 import { Button, IconButton, LinkButton } from '../../ui/button';
+import { Confirming } from '../../ui/confirming';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { useOpener } from '../../ui/opening';
+import { SearchField } from '../../ui/search_field';
 import { TextEdit } from '../../ui/text_edit';
 import { formatMoment } from '../../ui/words';
-import { Confirming } from '../../ui/confirming';
-import { SearchField } from '../../ui/search_field';
 import { Empty, Head } from '../table';
 import { scopeWords } from './keeping_page';
 import type { MemoryList } from './kept_lists';

@@ -13,7 +13,7 @@ import { Button, LinkButton } from '../../ui/button';
 import { formatCount, formatDollars, formatShare } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { useOpener } from '../../ui/opening';
-import { linear } from '../axes';
+import { linear, shortened } from '../axes';
 import { Chooser } from '../controls';
 import { Empty, Head } from '../table';
 import { groupingWords, namelessWords } from './keeping_page';
@@ -184,7 +184,6 @@ const WIDTH = 760;
 const VALUE = 80;
 const LINE = 26;
 const BAR = 14;
-const LABEL_CHARACTERS = 28;
 const CHARACTER = 8;
 
 /** An amount with its name. */
@@ -242,10 +241,6 @@ function BarPlot({ label, bars }: BarPlotProps) {
       </svg>
     </figure>
   );
-}
-
-function shortened(text: string): string {
-  return text.length > LABEL_CHARACTERS ? `${text.slice(0, LABEL_CHARACTERS - 1)}…` : text;
 }
 
 const MOST_BARS = 12;

@@ -10,7 +10,7 @@ import type {
 import { Button, LinkButton } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { Tabs } from '../controls';
-import { Complaint, Reading, ShowMore } from '../table';
+import { Complaint, Head, Reading, ShowMore } from '../table';
 import type { ComparisonModel, RunsPage, SampleModel } from './runs_page';
 import { SampleFacts, StepView } from './sample_view';
 import { pairSteps, type StepPair, stepsOf } from './trajectory';
@@ -221,14 +221,14 @@ function Rows({ page, comparison, model }: RowsProps) {
       />
       <div id={id} role="tabpanel">
         <table className="cw-table">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Sample')}</th>
-              <th scope="col">{trans.__('Change')}</th>
-              <th scope="col">{trans.__('Baseline')}</th>
-              <th scope="col">{trans.__('Against it')}</th>
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              { key: 'sample', label: trans.__('Sample') },
+              { key: 'change', label: trans.__('Change') },
+              { key: 'first', label: trans.__('Baseline') },
+              { key: 'second', label: trans.__('Against it') }
+            ]}
+          />
           <tbody>
             {rows
               .filter(({ change }) => shown === '' || change === shown)

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { Estimate } from '../../client/runs_rest';
 import { useSignal, useTrans } from '../../ui/hooks';
-import { type Axis, linear, powers } from '../axes';
+import { type Axis, linear, powers, shortened } from '../axes';
 import { Nothing } from '../table';
 import { agentOf, filtered, type Result } from './result_list';
 import type { RunsPage } from './runs_page';
@@ -53,7 +53,6 @@ const LEFT = 56;
 const RIGHT = 24;
 const TOP = 16;
 const BOTTOM = 52;
-const LABEL_CHARACTERS = 28;
 
 interface CostPlotProps {
   readonly points: readonly CostPoint[];
@@ -211,7 +210,7 @@ function Point({ point, scales, isBest, labelAt, onOpen }: PointProps) {
         y={top + labelAt}
         textAnchor={isRight ? 'end' : 'start'}
       >
-        {label.length > LABEL_CHARACTERS ? `${label.slice(0, LABEL_CHARACTERS - 1)}…` : label}
+        {shortened(label)}
       </text>
     </g>
   );

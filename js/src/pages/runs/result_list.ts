@@ -5,11 +5,12 @@ import type {
   RunsRest,
   SampleFilter,
   SamplePage,
-  SampleRow
+  SampleRow,
+  Sorting
 } from '../../client/runs_rest';
 import { saveAs } from '../../ui/copy_and_save';
 import { StateModel } from '../state';
-import { type Sorting, UNSORTED } from '../table';
+import { UNSORTED } from '../table';
 
 /** Which samples are shown, and in which order. */
 export interface SampleChoice {
@@ -305,4 +306,9 @@ export function agentOf(result: Result): string {
 
 export function modelsOf(result: Result): readonly string[] {
   return result.numbers?.models ?? [];
+}
+
+/** How many samples could not be run. */
+export function failuresIn({ failures }: ResultNumbers): number {
+  return Object.values(failures).reduce((sum, count) => sum + count, 0);
 }

@@ -13,7 +13,7 @@ import { useSignal, useTrans } from '../../ui/hooks';
 import { SearchField } from '../../ui/search_field';
 import { choicesOf, Chooser } from '../controls';
 import { Complaint, Empty, Head, ShowMore } from '../table';
-import type { SampleList } from './result_list';
+import { failuresIn, type SampleList } from './result_list';
 import type { RunsPage } from './runs_page';
 import {
   dollars,
@@ -259,7 +259,7 @@ function Fact({ name, children }: FactProps) {
 /** What counts in no share: the infrastructure failed, or a check did. */
 function NotRunList({ numbers }: { readonly numbers: ResultNumbers }) {
   const trans = useTrans();
-  const failed = Object.values(numbers.failures).reduce((sum, count) => sum + count, 0);
+  const failed = failuresIn(numbers);
   return (
     <>
       {numbers.check_errors > 0 && (
@@ -308,15 +308,13 @@ function Checks({ checks }: { readonly checks: readonly (readonly [string, Check
     <details className="cw-groups">
       <summary>{trans.__('By check')}</summary>
       <table className="cw-table">
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Check')}</th>
-            <th scope="col" className="cw-number">
-              {trans.__('Passed')}
-            </th>
-            <th scope="col">{trans.__('Points')}</th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            { key: 'check', label: trans.__('Check') },
+            { key: 'passed', label: trans.__('Passed'), isNumber: true },
+            { key: 'points', label: trans.__('Points') }
+          ]}
+        />
         <tbody>
           {checks.map(([name, found]) => (
             <tr key={name}>
@@ -339,15 +337,13 @@ function Groups({ groups }: { readonly groups: readonly (readonly [string, Group
     <details className="cw-groups" open={groups.length <= 8}>
       <summary>{trans.__('By group')}</summary>
       <table className="cw-table">
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Group')}</th>
-            <th scope="col">{trans.__('Passed')}</th>
-            <th scope="col" className="cw-number">
-              {trans.__('Samples')}
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            { key: 'group', label: trans.__('Group') },
+            { key: 'passed', label: trans.__('Passed') },
+            { key: 'samples', label: trans.__('Samples'), isNumber: true }
+          ]}
+        />
         <tbody>
           {groups.map(([name, { value, low, high, total }]) => (
             <tr key={name}>

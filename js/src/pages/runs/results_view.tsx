@@ -1,14 +1,20 @@
 import * as React from 'react';
 
-import type { ResultNumbers } from '../../client/runs_rest';
 import { Button, LinkButton } from '../../ui/button';
 import { formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
-import { formatMoment } from '../../ui/words';
 import { SearchField } from '../../ui/search_field';
+import { formatMoment } from '../../ui/words';
 import { choicesOf, Chooser } from '../controls';
 import { Complaint, Empty, Head, type Sortable, sortedRows } from '../table';
-import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
+import {
+  agentOf,
+  failuresIn,
+  filtered,
+  modelsOf,
+  type Result,
+  type ResultListState
+} from './result_list';
 import type { RunsPage } from './runs_page';
 import { dollars, earnsParts, Interval, percent, Share, stateWords } from './words';
 
@@ -62,10 +68,6 @@ const COLUMNS: Readonly<Record<string, (result: Result) => Sortable>> = {
   failed: ({ numbers }) => (numbers === null ? null : failuresIn(numbers)),
   written: result => result.modified_at
 };
-
-function failuresIn({ failures }: ResultNumbers): number {
-  return Object.values(failures).reduce((sum, count) => sum + count, 0);
-}
 
 /** All results of a folder: find some, open one, compare two. */
 export function ResultsView({ page }: { readonly page: RunsPage }) {

@@ -6,10 +6,11 @@ import type {
   RunFilter,
   RunRow,
   RunsRest,
-  Sample
+  Sample,
+  Sorting
 } from '../../client/runs_rest';
 import { StateModel, WatchedPage } from '../state';
-import { type Sorting, UNSORTED } from '../table';
+import { UNSORTED } from '../table';
 import { ResultList, type SampleChoice, SampleList } from './result_list';
 
 interface RunListState {

@@ -1,4 +1,5 @@
 /** The messages of a sample as steps, and where two samples part. */
+import { PICTURE } from '../../markdown/links';
 import type { Json, JsonObject } from '../../wire/generated';
 import { isObject } from '../../wire/shapes';
 
@@ -30,7 +31,6 @@ export interface StepPair {
 }
 
 const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
-const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const CODE_NAMES = ['code', 'source'] as const;
 
 /** Addresses in memory and numbers of cells differ from run to run and mean nothing. */
