@@ -142,6 +142,8 @@ def test_a_chat_of_five_thousand_messages_opens_at_once(page: NotebookPage) -> N
     taken = page.lab.page.evaluate("performance.now() - window.asked")
     assert taken / 1000 < OPEN_SECONDS
     assert page.turns.count() < 100, "all of it was drawn"
+    overhang = "panel => panel.scrollHeight - panel.clientHeight"
+    assert page.root.evaluate(overhang) == 0, "scrolling to a turn would move the whole panel"
 
 
 def write_long_chat(home: Path) -> None:

@@ -63,6 +63,8 @@ export interface OutlineEntry {
   readonly id: string;
   readonly label: string;
   readonly hasError: boolean;
+  /** Its number in the kernel; null: it has none. */
+  readonly count?: number | null;
 }
 
 /** What the person said to a proposed edit, on its cell. */

@@ -16,7 +16,8 @@ export function outline(model: INotebookModel): readonly OutlineEntry[] {
   return Array.from(model.cells, cell => ({
     id: cell.id,
     label: label(cell),
-    hasError: isCodeCellModel(cell) && hasError(cell)
+    hasError: isCodeCellModel(cell) && hasError(cell),
+    count: isCodeCellModel(cell) ? cell.executionCount : null
   }));
 }
 

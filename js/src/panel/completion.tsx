@@ -96,13 +96,18 @@ function ofAssistant({ name, description }: AssistantSummary): Candidate {
   };
 }
 
-function ofCell({ id, label, hasError }: OutlineEntry): Candidate {
+/** An empty cell says nothing to choose it by. */
+function isWritten({ label }: OutlineEntry): boolean {
+  return label !== '';
+}
+
+function ofCell({ id, label, hasError, count = null }: OutlineEntry): Candidate {
   const item = { kind: 'cell', cell_id: id, text: label } as const;
   // The chip names the cell; its id would only be noise in the sentence.
   return {
     key: `cell:${id}`,
     label,
-    detail: '',
+    detail: count === null ? '' : `[${String(count)}]`,
     icon: hasError ? 'error' : 'cell',
     item,
     text: ''
@@ -133,7 +138,7 @@ export function useCandidates(trigger: Trigger | null, source: NameSource): Cand
   const assistants = useAsked(trigger?.isFirst === true && sign === '@', source, askAssistants);
   const variables = useAsked(sign === '@', source, askVariables);
   const cells = React.useMemo(
-    () => (sign === '#' ? source.cells().map(ofCell) : []),
+    () => (sign === '#' ? source.cells().filter(isWritten).map(ofCell) : []),
     [sign, source]
   );
   const query = trigger?.query ?? '';

@@ -334,6 +334,7 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
   const [listing, setListing] = React.useState<Listing>(NOTHING);
   const [outcome, setOutcome] = React.useState<Outcome>(NOTHING);
   const asked = React.useRef(0);
+  const worked = React.useRef(0);
   const row = findRow(list, draft.choice);
   const isCurrent = !service.is_demo && draft.base_url === service.base_url;
   const isOwnAddress = row !== null && draft.base_url === row.base_url;
@@ -349,9 +350,14 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     model: of.model,
     hasKey: of.api_key !== '' || hasKey
   });
+  /** What is still asked is about what the form said before. */
+  const forget = (): void => {
+    worked.current += 1;
+    setOutcome(NOTHING);
+  };
   const change = (changes: Partial<ServiceDraft>): void => {
     setDraft({ ...draft, ...changes });
-    setOutcome(NOTHING);
+    forget();
   };
   const showModels = (changes: Partial<ServiceDraft> = {}): void => {
     const now = { ...draft, ...changes };
@@ -389,7 +395,7 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     const model = list.set_model || (names === null ? (found?.model ?? '') : bestModel('', names));
     asked.current += 1;
     setDraft({ ...draft, ...chosen, model });
-    setOutcome(NOTHING);
+    forget();
     setListing(names === null ? NOTHING : { kind: 'listed', names });
     if (
       names === null &&
@@ -401,12 +407,14 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     }
   };
   const work = async (task: () => Promise<Outcome>): Promise<void> => {
+    const ticket = ++worked.current;
     setOutcome({ kind: 'busy' });
-    try {
-      setOutcome(await task());
-    } catch (error) {
+    const ended = await task().catch((error: unknown): Outcome => {
       const problem = describeProblem(problemOf(error), serviceOf(draft), trans);
-      setOutcome({ kind: 'failed', problem });
+      return { kind: 'failed', problem };
+    });
+    if (ticket === worked.current) {
+      setOutcome(ended);
     }
   };
   const keep = async (): Promise<void> => {

@@ -151,11 +151,17 @@ it('completes cells after # and names them in a chip', async () => {
       path: 'a.ipynb',
       kernelId: '',
       outline: () => [
-        { id: 'c1', label: 'import pandas', hasError: false },
-        { id: 'c2', label: 'penguins.plot()', hasError: true }
+        { id: 'c0', label: '', hasError: false, count: null },
+        { id: 'c1', label: 'import pandas', hasError: false, count: 3 },
+        { id: 'c2', label: 'penguins.plot()', hasError: true, count: null }
       ]
     });
   });
+  type('See #');
+  expect(screen.getAllByRole('option').map(option => option.textContent)).toEqual([
+    'import pandas[3]',
+    'penguins.plot()'
+  ]);
   type('Fix #plot');
   fireEvent.mouseMove(screen.getByRole('option', { name: 'penguins.plot()' }));
   fireEvent.mouseDown(screen.getByRole('option', { name: 'penguins.plot()' }));

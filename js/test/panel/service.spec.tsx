@@ -1,4 +1,13 @@
-import { act, cleanup, createEvent, fireEvent, screen, within } from '@testing-library/react';
+import {
+  act,
+  type BoundFunctions,
+  cleanup,
+  createEvent,
+  fireEvent,
+  type queries,
+  screen,
+  within
+} from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { NoticeBlock } from '../../src/chat/types';
@@ -39,7 +48,7 @@ async function open(stage = newcomer()): Promise<Stage> {
   return stage;
 }
 
-function settings(): ReturnType<typeof within> {
+function settings(): BoundFunctions<typeof queries> {
   return within(screen.getByRole('form', { name: 'Model settings' }));
 }
 
@@ -134,6 +143,21 @@ it.each([
   expect(screen.queryByText(action)).toBeNull();
   expect(called(stage, 'changeService')).toEqual([]);
   expect(settings().getByLabelText<HTMLInputElement>('Key').value).toBe('secret');
+});
+
+it('forgets what a test says of what the form said before', async () => {
+  const stage = newcomer();
+  const [text, action, code] = ['api.openai.com:443 said no.', 'Try.', 'LMAccessError'];
+  stage.panel.checks = [{ name: 'tool calling', status: 'blocked', text, action, code }];
+  await open(stage);
+  enter('Provider', PROVIDER);
+  press('Test and save');
+  enter('Key', 'another');
+  await settle();
+  expect(screen.queryByText(text)).toBeNull();
+  press('Test and save');
+  await settle();
+  expect(screen.getByText(text)).toBeDefined();
 });
 
 it('does not call a service none whose model wrote what cannot be read', async () => {
