@@ -154,6 +154,28 @@ def test_a_stopped_sample_does_not_count() -> None:
         attempt(Job(Suite("s", (ITEM,)), ITEM, scripted(stop_now)), LABORATORY, stop)
 
 
+INTERRUPTS_ITSELF = """
+import signal
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    x = {value}
+"""
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("value", [1, 2])
+def test_code_that_interrupts_itself_takes_no_sample_out_of_the_total(
+    value: int, is_live: bool
+) -> None:
+    model = ScriptedLM(
+        [calls(("run_cell", {"code": INTERRUPTS_ITSELF.format(value=value)})), says("Done.")]
+    )
+    found = run(model_agent(model, "scripted"), replace(ITEM, is_live=is_live))
+    assert "The code interrupted itself." in str(model.prompts[-1])
+    assert (found.status, found.passed) == ("completed", value == 1)
+
+
 def test_scored_again_the_cells_run_anew_and_no_model_is_asked() -> None:
     cells = ("x = 1 / 0", "x = y - 1")
     found = run(

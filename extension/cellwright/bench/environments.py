@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,7 +28,13 @@ from cellwright.bench.isolation import (
 )
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
-from cellwright.errors import KernelDiedError, KernelError, KernelNotReadyError, SetupError
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelNotReadyError,
+    RunCancelled,
+    SetupError,
+)
 from cellwright.exports.sample import SampleCell
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.forking import file_limits
@@ -90,8 +97,15 @@ class SampleKernel(LateKernel[FreshKernel]):
         """
         self._description = None
         self._end_if_silent(request.timeout_seconds, stop)
+        began = time.monotonic()
         try:
             return (yield from super().execute(request, stop, on_output))
+        except RunCancelled:
+            stop.check()
+            # Nobody else interrupts a sample's kernel; its code must not take it out of the total.
+            return Execution(
+                "interrupted", time.monotonic() - began, note="The code interrupted itself"
+            )
         except KernelNotReadyError as error:
             # Code that breaks the kernel's own threads can keep it from ever saying that it begins.
             self.end()

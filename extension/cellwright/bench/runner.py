@@ -229,8 +229,6 @@ def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop:
 
 def _check_infrastructure(record: RunRecord) -> None:
     """Raise where not the agent failed but what it stands on."""
-    if record.status == "cancelled":
-        raise RunCancelled(record.reason)
     if record.status != "task error" or (record.cause in DEAD and record.executions):
         return  # a kernel that its own code ended is what the agent did
     kind = getattr(errors, record.cause, None)
@@ -725,7 +723,7 @@ class Runner:
                 return
             if not job.attempt:
                 self._finish(state, job, sample)
-        elif not isinstance(result, RunCancelled):
+        elif not (isinstance(result, RunCancelled) and stop.is_set()):
             raise result
         del state.failures[key]
         state.waiting.leave(job)

@@ -4,7 +4,8 @@ Runs inside the kernel, from the standard library alone, on Python 3.8 and later
 
 While a cell awaits, ipykernel answers SIGINT by cancelling the cell's task when its loop turns
 next: an idle loop does not turn, and code that does not await is not reached at all. ``os.system``
-and ``!`` commands swallow the interrupt that ends their child; the run has to stop all the same.
+and ``!`` commands swallow the interrupt that ends their child; the run has to stop all the same. A
+program's own exit status of 130 says nothing of the person.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import time
 from typing import Any
 
 BEAT_SECONDS = 0.1
-SHELL_INTERRUPTED = 130
 CATCHABLE = 2
 """So many interrupts are an ordinary ``KeyboardInterrupt``."""
 AGAIN = "interrupted again and again"
@@ -133,7 +133,8 @@ class InterruptWatch:
 
     def _run_system(self, command: Any) -> int:
         status = self._system(command)
-        if os.name == "posix" and _was_interrupted(status):
+        # An interrupt ends the shell, too, and the system says so.
+        if os.name == "posix" and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT:
             self.seen = True
             raise KeyboardInterrupt
         return status
@@ -154,12 +155,6 @@ def _is_in_cell(frame: Any) -> bool:
 def _is_ours(frame: Any) -> bool:
     """Whether a function of ours runs, which has other things to do than to end."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OWN_PACKAGES
-
-
-def _was_interrupted(status: int) -> bool:
-    if os.WIFSIGNALED(status):
-        return os.WTERMSIG(status) == signal.SIGINT
-    return os.WEXITSTATUS(status) == SHELL_INTERRUPTED
 
 
 class _Force:
