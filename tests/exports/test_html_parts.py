@@ -212,6 +212,23 @@ class TestSanitiser:
     def test_only_the_harmless_part_is_left(self, text: str, left: str) -> None:
         assert sanitised(text) == left
 
+    @pytest.mark.parametrize(
+        "text",
+        ["<a " * 10_000, "<!-- >" * 10_000, "<svg>" * 20_000 + "</b>" * 20_000],
+        ids=["unclosed tags", "unclosed comments", "dropped elements"],
+    )
+    def test_html_that_never_ends_does_not_make_it_slow(self, text: str) -> None:
+        quick(partial(sanitised, f"so far {text}"), 5)
+        assert sanitised(f"so far {text}").startswith("so far ")
+
+    @pytest.mark.parametrize("span", ["000002" + "9" * 5_000, "0000029999999", "1001"])
+    def test_a_cell_spans_no_more_than_a_browser_lets_it(self, span: str) -> None:
+        table = "<table><tr><td{}>x</td></tr></table>"
+        assert sanitised(table.format(f' colspan="{span}"')) == table.format("")
+
+    def test_a_section_of_another_language_is_a_comment(self) -> None:
+        assert sanitised("a<![if !IE]>b<![endif]>c<![x[d]]>") == "abc"
+
     def test_depth_and_size_are_bounded(self) -> None:
         assert sanitised("<div>" * 1_000 + "x").count("<div>") == 60
         assert len(sanitised("x" * 3_000_000)) == 1_000_000

@@ -177,12 +177,24 @@ DEPTH_LIMIT = 60
 SIZE_LIMIT_CHARACTERS = 1_000_000
 
 
+TAG_START = re.compile(r"<[A-Za-z/!?]")
+
+
 def sanitised(text: str) -> str:
     """The harmless part of a piece of HTML, well formed; empty when nothing can be seen of it."""
     writer = _HtmlWriter()
-    writer.feed(text[:SIZE_LIMIT_CHARACTERS])
+    writer.feed(_ended(text[:SIZE_LIMIT_CHARACTERS]))
     writer.close()
     return writer.result()
+
+
+def _ended(text: str) -> str:
+    """The text without what does not end in it, for each of which the parser reads all the rest."""
+    text = text.replace("<![", "<!?[")  # a comment as well, up to its ``>``
+    unclosed = TAG_START.search(text, text.rfind(">") + 1)
+    text = text[: unclosed.start()] if unclosed else text
+    closed = text.rfind("-->") + 1
+    return text[:closed] + text[closed:].replace("<!--", "&lt;!--")
 
 
 class _HtmlWriter(HTMLParser):
@@ -195,7 +207,8 @@ class _HtmlWriter(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._dropping or tag in DROPPED:
-            if tag in DROPPED and tag not in EMPTY:
+            # Of two of a kind the end tag that comes first ends both.
+            if tag in DROPPED and tag not in EMPTY and tag not in self._dropping:
                 self._dropping.append(tag)
         elif tag in VOID:
             self._void(tag, dict(attrs))
@@ -249,9 +262,9 @@ def _attributes(tag: str, attributes: dict[str, str | None]) -> str:
         return ""
     kept = ""
     for name in ("colspan", "rowspan"):
-        value = attributes.get(name) or ""
-        if value.isascii() and value.isdigit() and 1 < int(value[:6]) <= SPAN_LIMIT:
-            kept += f' {name}="{int(value)}"'
+        value = (attributes.get(name) or "").lstrip("0")
+        if re.fullmatch("[0-9]{1,4}", value) and 1 < int(value) <= SPAN_LIMIT:
+            kept += f' {name}="{value}"'
     return kept
 
 
