@@ -11,6 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from fake_answers import Request, Wire, error, text
 from fake_service import MODEL, FakeService
 
 from cellwright.bench.agentbench.serving import TaskServer, TaskWorker, ask_json, post_json
+from cellwright.bench.results import ResultFiles
 from cellwright.bench.task import Session, VirtualTask
 
 
@@ -225,10 +227,22 @@ def test_a_sample_that_nobody_recorded_an_answer_to_could_not_be_run(shell: Shel
     assert shell.run(*run, "noop", "-o", "first").code == 0
     runs = shell.folder / "first" / "noop" / "virtual-task" / "runs.jsonl"
     runs.write_text(runs.read_text().splitlines(keepends=True)[0])
-    done = shell.run(*run, f"replay:{runs}", "-o", "second")
+    done = shell.run(*run, f"replay:{runs}", "-o", "second", "--epochs", "2")
     assert done.code == 1, done.err
     (agent,) = done.document["agents"]
-    assert (agent["total"], agent["failures"]) == (1, {"START_FAILED": 9})
+    assert (agent["total"], agent["failures"]) == (1, {"START_FAILED": 19})
+
+
+def test_the_total_budget_of_a_task_counts_what_was_spent_before(shell: Shell) -> None:
+    run = ("bench", "run", "agentbench:virtual-task", "--agent", "noop", "-o", "out")
+    assert shell.run(*run).code == 0
+    files = ResultFiles(shell.folder / "out", "noop", "virtual-task")
+    sample = next(files.samples())
+    files.runs.unlink()
+    files.add(replace(sample, cost_dollars=2.0))
+    done = shell.run("bench", "resume", "out", "--total-budget", "1.5")
+    assert "9 of 10 samples to run" in done.err
+    assert "The samples cost $2.0000 of $1.5000, so no more were begun" in done.err
 
 
 def test_a_service_stands_in_for_a_container(shell: Shell, checkout: Path, shouter: str) -> None:

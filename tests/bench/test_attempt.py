@@ -25,7 +25,8 @@ from cellwright.errors import (
 )
 from cellwright.exports.agentbench import line_of
 from cellwright.exports.sample import SampleRecord
-from cellwright.settings import Limits
+from cellwright.record.messages import Price
+from cellwright.settings import Limits, Settings
 from cellwright.stopping import Stop
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
@@ -126,6 +127,14 @@ def test_a_service_that_fails_is_no_failure_of_the_agent(
     with pytest.raises(InfrastructureError) as caught:
         run(scripted(error))
     assert (caught.value.word, caught.value.retryable) == (word, retryable)
+
+
+def test_a_service_that_fails_in_the_middle_says_what_was_paid() -> None:
+    settings = Settings(prices={"scripted": Price(1e6, 0.0)})
+    model = scripted(calls(("run_cell", {"code": "x = 1"})), LMServerError("500"))
+    with pytest.raises(InfrastructureError) as caught:
+        run(model, laboratory=replace(LABORATORY, settings=settings))
+    assert caught.value.cost_dollars == 100.0
 
 
 def test_what_keeps_a_sample_from_starting_is_told() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Shell
 
-from cellwright.bench.results import ResultFiles
+from cellwright.bench.results import Failure, ResultFiles
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
 
 FRESH = ("--kernels", "fresh")
@@ -103,8 +103,10 @@ def test_the_total_budget_counts_what_was_spent_before(shell: Shell) -> None:
     (shell.folder / "out" / "config.yaml").write_text(
         (shell.folder / "out" / "config.yaml").read_text().replace('"one"', "")
     )
-    ResultFiles(shell.folder / "out", "noop", "my tasks").add(scored("one", cost=2.0))
+    files = ResultFiles(shell.folder / "out", "noop", "my tasks")
+    files.add(scored("one", cost=2.0))
+    files.add_failure(Failure("two", 1, "NETWORK_ERROR", "no route", 3, cost_dollars=0.25))
     done = shell.run("bench", "resume", "out", "--total-budget", "1.5")
-    assert "The samples cost $2.0000 of $1.5000, so no more were begun" in done.err
+    assert "The samples cost $2.2500 of $1.5000, so no more were begun" in done.err
     done = shell.run("bench", "resume", "out", "--total-budget", "2.5", "--json")
     assert done.document["total"] == 2

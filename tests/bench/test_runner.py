@@ -114,15 +114,21 @@ def test_a_free_place_is_taken_within_50_milliseconds(tmp_path: Path) -> None:
 class Failing:
     """Fails so many times for each sample before it runs it."""
 
-    def __init__(self, times: int, *, retryable: bool = True) -> None:
+    def __init__(self, times: int, *, retryable: bool = True, cost_dollars: float = 0.0) -> None:
         self._times = times
         self._retryable = retryable
+        self._cost_dollars = cost_dollars
         self.calls: dict[object, int] = {}
 
     def __call__(self, job: Job, stop: Stop) -> SampleRecord:
         self.calls[job.item.index] = self.calls.get(job.item.index, 0) + 1
         if self.calls[job.item.index] <= self._times:
-            raise InfrastructureError("NETWORK_ERROR", "no route", retryable=self._retryable)
+            raise InfrastructureError(
+                "NETWORK_ERROR",
+                "no route",
+                retryable=self._retryable,
+                cost_dollars=self._cost_dollars,
+            )
         return done(job)
 
 
@@ -143,6 +149,14 @@ def test_what_cannot_be_run_is_kept_apart_with_its_cause(
     assert (line["error"], line["info"]) == ("NETWORK_ERROR", "no route")
     assert line["cellwright"]["attempts"] == attempts
     assert list(files.samples()) == []
+
+
+def test_what_was_paid_for_samples_that_could_not_be_run_counts(tmp_path: Path) -> None:
+    options = replace(QUICK, workers=1, cost_limit_dollars=3.0)
+    progress = Runner(tmp_path, Failing(99, cost_dollars=1.0), options).run(jobs(9))
+    assert (progress.failures, progress.cost_dollars) == (1, 3.0)
+    (line,) = read_lines(ResultFiles(tmp_path, "oracle", "s").errors)
+    assert line["cellwright"]["cost_dollars"] == 3.0
 
 
 def stopping_after(count: int, stop: Stop) -> Callable[[BenchProgress], None]:

@@ -155,6 +155,8 @@ class Failure:
     """AgentBench's word: ``START_FAILED``, ``AGENT_FAILED``, ``NETWORK_ERROR`` …"""
     info: str
     attempts: int = 1
+    cost_dollars: float = 0.0
+    """What the model's replies in all of them cost."""
 
 
 class ResultFiles:
@@ -206,7 +208,11 @@ class ResultFiles:
             "info": failure.info,
             "output": None,
             "time": stamp(time.time()),
-            "cellwright": {"epoch": failure.epoch, "attempts": failure.attempts},
+            "cellwright": {
+                "epoch": failure.epoch,
+                "attempts": failure.attempts,
+                "cost_dollars": failure.cost_dollars,
+            },
         }
         append_line(self.errors, text_of_line(line))
 

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -87,12 +87,16 @@ class InfrastructureError(Exception):
         word: AgentBench's word for it.
         text: What happened.
         retryable: Whether trying again may help.
+        cost_dollars: What the model's replies cost all the same.
     """
 
-    def __init__(self, word: str, text: str, *, retryable: bool = True) -> None:
+    def __init__(
+        self, word: str, text: str, *, retryable: bool = True, cost_dollars: float = 0.0
+    ) -> None:
         super().__init__(text)
         self.word = word
         self.retryable = retryable
+        self.cost_dollars = cost_dollars
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,16 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
         InfrastructureError: It could not be run.
         RunCancelled: ``stop`` was set; nothing of the sample counts.
     """
+    ran: list[RunRecord] = []
+    try:
+        return _attempt(job, laboratory, stop, ran)
+    except InfrastructureError as error:
+        error.cost_dollars = sum(record.cost_dollars or 0.0 for record in ran)
+        raise
+
+
+def _attempt(job: Job, laboratory: Laboratory, stop: Stop, ran: list[RunRecord]) -> SampleRecord:
+    """The same; ``ran`` gets the agent's run as soon as it has ended."""
     rooms = laboratory.rooms_of(job.suite)
     with _starting(), contextlib.ExitStack() as stack:
         answerer = job.agent.answerer(job.item, job.try_number)
@@ -155,6 +169,7 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
         if job.item.is_live:
             room.note_works()
         record = _run(job, answerer, room, laboratory, stop)
+        ran.append(record)
         stop.check()
         if room.kernel.failure:
             raise InfrastructureError("START_FAILED", room.kernel.failure)
@@ -552,6 +567,8 @@ class _State:
     """A heap; their places are kept for them."""
     failures: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """How often each sample under way could not be run."""
+    paid: dict[tuple[str, ...], float] = field(default_factory=lambda: defaultdict(float))
+    """What each of them has cost, in dollars, where it could not be run."""
     choosing: int = 0
     """Samples of which the best attempt is being chosen."""
     failed: set[tuple[str, ...]] = field(default_factory=set)
@@ -708,25 +725,34 @@ class Runner:
         if isinstance(result, InfrastructureError):
             state.failures[key] += 1
             attempts = state.failures[key]
+            state.paid[key] += result.cost_dollars
+            cost = state.progress.cost_dollars + result.cost_dollars
+            state.progress = replace(state.progress, cost_dollars=cost)
             if result.retryable and attempts <= self._options.retry_limit:
                 at = time.monotonic() + self._options.backoff_seconds * 2 ** (attempts - 1)
                 heapq.heappush(state.retries, _Retry(at, state.failures.total(), job))
                 return
-            failure = Failure(job.item.index, job.epoch, result.word, str(result), attempts)
+            word, text, paid = result.word, str(result), state.paid[key]
+            failure = Failure(job.item.index, job.epoch, word, text, attempts, paid)
             self._finish(state, job, failure)
         elif isinstance(result, SampleRecord):
             sample = replace(result, retries=result.retries + state.failures[key])
             if job.attempt and self._finish_attempt(state, job, sample):
                 # Its place is held until one is chosen, so that what goes on from it waits.
                 self._begin_choices(state, [replace(job, attempt=0)], stop)
-                del state.failures[key]
+                self._forget_failures(state, key)
                 return
             if not job.attempt:
                 self._finish(state, job, sample)
         elif not (isinstance(result, RunCancelled) and stop.is_set()):
             raise result
-        del state.failures[key]
+        self._forget_failures(state, key)
         state.waiting.leave(job)
+
+    @staticmethod
+    def _forget_failures(state: _State, key: tuple[str, ...]) -> None:
+        del state.failures[key]
+        state.paid.pop(key, None)
 
     def _keep_ended(self, state: _State) -> None:
         """Write down what ended before all was stopped: it was paid for."""
@@ -1147,8 +1173,12 @@ class ClusterExecutor:
         if found is None:
             return Ended(job, _lost(future))
         if "failure" in found:
-            is_retryable = bool(found["retryable"])
-            error = InfrastructureError(found["failure"], found["text"], retryable=is_retryable)
+            error = InfrastructureError(
+                found["failure"],
+                found["text"],
+                retryable=bool(found["retryable"]),
+                cost_dollars=float(found.get("cost_dollars", 0.0)),
+            )
             return Ended(job, error)
         return Ended(job, SampleRecord.from_dict(found["sample"]))
 

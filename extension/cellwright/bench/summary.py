@@ -163,16 +163,16 @@ def _why(failed: Score) -> str:
 
 def summary_of(files: ResultFiles, agent: str, suite: str) -> SuiteSummary:
     """What one agent came to at one suite, from its files."""
-    words = Counter(str(line.get("error")) for line in _open_failures(files))
+    words = Counter(str(line.get("error")) for line in open_failures(files))
     return summarise(outcomes(files), agent, suite, dict(words))
 
 
 def not_run(files: ResultFiles) -> list[str]:
     """Of each sample that could not be run its index, and why."""
-    return [f"{f.get('index')}: {f.get('error')}: {f.get('info')}" for f in _open_failures(files)]
+    return [f"{f.get('index')}: {f.get('error')}: {f.get('info')}" for f in open_failures(files)]
 
 
-def _open_failures(files: ResultFiles) -> list[dict[str, Any]]:
+def open_failures(files: ResultFiles) -> list[dict[str, Any]]:
     """The last failures of samples that could not be run, and were not run later."""
     ran = {
         _key(line, (line.get("output") or {}).get("cellwright") or {})

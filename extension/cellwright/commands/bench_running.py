@@ -10,8 +10,9 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from cellwright.bench.environments import InterpreterChoice, absolute_interprete
 from cellwright.bench.isolation import BWRAP, Isolation, check_needs
 from cellwright.bench.judge_check import Judging, ask_judge, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
-from cellwright.bench.results import ResultFiles, folder_name
+from cellwright.bench.results import ResultFiles, folder_name, read_lines
 from cellwright.bench.runner import (
     BenchProgress,
     BestOf,
@@ -299,7 +300,12 @@ def run_parcel(parcel: Parcel, equipment: Equipment) -> Mapping[str, Any]:
         with unpacked(parcel, agent) as job:
             return {"sample": attempt(job, laboratory, Stop()).to_dict()}
     except InfrastructureError as error:
-        return {"failure": error.word, "text": str(error), "retryable": error.retryable}
+        return {
+            "failure": error.word,
+            "text": str(error),
+            "retryable": error.retryable,
+            "cost_dollars": error.cost_dollars,
+        }
     except CellwrightError as error:
         return {"failure": "START_FAILED", "text": str(error), "retryable": False}
 
@@ -612,7 +618,7 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         SetupError: It cannot be run as it is.
     """
     suite = chosen_suite(plan)
-    options, stop, paces = invocation.options, Stop(), Paces(make_rates(invocation))
+    paces = Paces(make_rates(invocation))
     shared = _Shared(paces, _remembered(root, suite))
     with contextlib.ExitStack() as stack:
         best_of = stack.enter_context(_choosing(invocation, plan, suite, shared))
@@ -620,21 +626,36 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         agents = stack.enter_context(open_agents(invocation, plan, suite, paces))
         if not (root / CONFIG).exists():  # now that it can be run: a mistake leaves no folder
             write_plan(root, plan)
-        left = pending(root, _jobs(plan, suite, agents))
-        count = plan.epochs * len(suite.items) * len(agents)
-        invocation.console.note(f"{len(left)} of {count} samples to run · {root}")
-        spent = _spent(root, suite, agents) if options.total_budget else 0.0
-        budget = None if options.total_budget is None else options.total_budget - spent
-        wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=budget)
-        runner = Runner(root, executor, wanted, Shower(invocation), best_of)
-        with tell_how_to_go_on(invocation, root), stopping(stop):
-            ended = runner.run(left, stop)
-        if ended.done + ended.failures < ended.total:
-            invocation.console.complain(
-                f"cellwright: The samples cost ${spent + ended.cost_dollars:.4f} of "
-                f"${options.total_budget:.4f}, so no more were begun. Go on with more: "
-                f"cellwright bench resume {root} --total-budget USD"
-            )
+        jobs = list_jobs(plan, suite, agents)
+        lost = run_left(
+            invocation, plan, root, jobs, partial(Runner, root, executor, best_of=best_of)
+        )
+    code = report(invocation, root, suite.name, [agent.name for agent in agents])
+    return NOT_COMPLETED if lost > 0 else code
+
+
+def run_left(
+    invocation: Invocation,
+    plan: BenchPlan,
+    root: Path,
+    jobs: list[Job],
+    make_runner: Callable[[RunnerOptions, Shower], Runner],
+) -> int:
+    """Run what has no results yet; how many samples ended and are not there any more."""
+    options, stop, left = invocation.options, Stop(), pending(root, jobs)
+    invocation.console.note(f"{len(left)} of {len(jobs)} samples to run · {root}")
+    spent = _spent(root, jobs) if options.total_budget else 0.0
+    budget = None if options.total_budget is None else options.total_budget - spent
+    wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=budget)
+    runner = make_runner(wanted, Shower(invocation))
+    with tell_how_to_go_on(invocation, root), stopping(stop):
+        ended = runner.run(left, stop)
+    if ended.done + ended.failures < ended.total:
+        invocation.console.complain(
+            f"cellwright: The samples cost ${spent + ended.cost_dollars:.4f} of "
+            f"${options.total_budget:.4f}, so no more were begun. Go on with more: "
+            f"cellwright bench resume {root} --total-budget USD"
+        )
     lost = ended.done - (len(left) - len(pending(root, left)))
     if lost > 0:
         # Whoever deleted the folder deleted what says how to go on, too.
@@ -643,16 +664,18 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
             f"cellwright: {lost} of {ended.done} samples that ended are not in {str(root)!r} any "
             f"more: it was deleted meanwhile. Run them again: cellwright bench resume {root}"
         )
-    code = report(invocation, root, suite.name, [agent.name for agent in agents])
-    return NOT_COMPLETED if lost > 0 else code
+    return lost
 
 
-def _spent(root: Path, suite: Suite, agents: list[Agent]) -> float:
-    """What the samples cost that were run before, and attempts at those that were not ended."""
-    files = [ResultFiles(root, agent.name, suite.name) for agent in agents]
+def _spent(root: Path, jobs: list[Job]) -> float:
+    """What the samples cost by now, attempts that were not ended or could not be run included."""
+    places = {(job.agent.name, job.suite.name) for job in jobs}
+    files = [ResultFiles(root, *place) for place in places]
     cost = sum(outcome.cost_dollars or 0.0 for each in files for outcome in outcomes(each))
     for each in files:
         ended = each.finished()
+        failures = (line.get("cellwright") or {} for line in read_lines(each.errors))
+        cost += sum(float(failure.get("cost_dollars", 0.0)) for failure in failures)
         cost += sum(
             attempt.cost_dollars or 0.0
             for attempt in each.list_attempts()
@@ -661,11 +684,14 @@ def _spent(root: Path, suite: Suite, agents: list[Agent]) -> float:
     return cost
 
 
-def _jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> Iterator[Job]:
-    for epoch in range(1, plan.epochs + 1):
-        for item in suite.items:
-            for agent in agents:
-                yield Job(suite, item, agent, epoch)
+def list_jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> list[Job]:
+    """All samples of a plan, each as often as it says and for each agent."""
+    return [
+        Job(suite, item, agent, epoch)
+        for epoch in range(1, plan.epochs + 1)
+        for item in suite.items
+        for agent in agents
+    ]
 
 
 @contextlib.contextmanager

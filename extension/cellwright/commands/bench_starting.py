@@ -25,9 +25,10 @@ from cellwright.bench.agentbench.checkout import open_task
 from cellwright.bench.agentbench.serving import LOCAL, TaskServer, TaskWorker
 from cellwright.bench.agents import Agent
 from cellwright.bench.rates import Paces
-from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.runner import Job, Runner, RunnerOptions, pending
+from cellwright.bench.results import ResultFiles
+from cellwright.bench.runner import Job, Runner
 from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.summary import open_failures
 from cellwright.bench.task import AgentOutput, ChatHistoryItem
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.bench_running import (
@@ -35,19 +36,21 @@ from cellwright.commands.bench_running import (
     CONFIG,
     SHOWN,
     BenchPlan,
-    Shower,
     choose_items,
+    list_jobs,
     make_rates,
     open_agents,
     plan_of,
     read_plan,
+    run_left,
     run_suite,
-    tell_how_to_go_on,
     write_plan,
 )
 from cellwright.commands.terminal import cut, one_line, stopping, table
 from cellwright.errors import RunCancelled, SetupError
+from cellwright.exports.sample import SampleRecord
 from cellwright.record.messages import price_for
+from cellwright.session.prices import known_prices
 from cellwright.stopping import Stop
 
 PARENT = "AGENTBENCH_SERVED_FOR"
@@ -121,31 +124,19 @@ def _suite_of(client: TaskClient) -> Suite:
 def _carry_out(
     invocation: Invocation, plan: BenchPlan, root: Path, client: TaskClient, suite: Suite
 ) -> int:
-    options, stop, paces = invocation.options, Stop(), Paces(make_rates(invocation))
-    prices = invocation.settings.prices
+    paces, prices = Paces(make_rates(invocation)), known_prices(invocation.settings)
     with open_agents(invocation, plan, suite, paces) as agents:
         if not (root / CONFIG).exists():
             write_plan(root, plan)
-        jobs = [
-            Job(suite, item, agent, epoch)
-            for epoch in range(1, plan.epochs + 1)
-            for item in suite.items
-            for agent in agents
-        ]
-        left = pending(root, jobs)
-        invocation.console.note(f"{len(left)} of {len(jobs)} samples to run · {root}")
 
-        def attempt(job: Job, stop: Stop) -> Any:
+        def attempt(job: Job, stop: Stop) -> SampleRecord:
             return run_foreign_sample(client, job, stop, price_for(job.agent.name, prices))
 
-        wanted = RunnerOptions(
-            options.jobs or 0, options.retries, cost_limit_dollars=options.total_budget
-        )
-        runner = Runner(root, attempt, wanted, Shower(invocation))
-        with tell_how_to_go_on(invocation, root), stopping(stop):
-            runner.run(left, stop)
+        jobs = list_jobs(plan, suite, agents)
+        lost = run_left(invocation, plan, root, jobs, partial(Runner, root, attempt))
         documents = [_sum_up(invocation, client, root, agent.name, suite.name) for agent in agents]
-    return _report(invocation, root, suite.name, documents)
+    code = _report(invocation, root, suite.name, documents)
+    return NOT_COMPLETED if lost > 0 else code
 
 
 def _sum_up(
@@ -153,23 +144,18 @@ def _sum_up(
 ) -> dict[str, Any]:
     files = ResultFiles(root, agent, task)
     custom = sum_up_task(client, files)
-    done = files.finished()
-    failures = {
-        repr(line["index"]): line
-        for line in read_lines(files.errors)
-        if f"{task}:{line['index']!r}:{line['cellwright']['epoch']}" not in done
-    }
+    failures = open_failures(files)
     if failures:
         invocation.console.note(f"\n{agent}: {len(failures)} not run, all in {files.errors}")
-    for index, line in list(failures.items())[:SHOWN]:
+    for line in failures[:SHOWN]:
         last = str(line["info"]).strip().rpartition("\n")[2]  # of a traceback what was raised
-        text = one_line(f"{index}: {line['error']}: {last}")
+        text = one_line(f"{line['index']!r}: {line['error']}: {last}")
         invocation.console.note(f"  {cut(text, LINE_CHARACTERS)}")
     return {
         "agent": agent,
-        "total": len(done),
+        "total": len(files.finished()),
         "by_status": dict(Counter(sample.status for sample in files.samples())),
-        "failures": dict(Counter(line["error"] for line in failures.values())),
+        "failures": dict(Counter(line["error"] for line in failures)),
         "custom": custom,
     }
 

@@ -230,7 +230,11 @@ def run_foreign_sample(
         turns = ModelTurns(job.agent.answerer(job.item, job.epoch))
     except NoAnswerError as error:
         raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
-    output = client.run_sample(job.item.index, turns, stop)
+    try:
+        output = client.run_sample(job.item.index, turns, stop)
+    except InfrastructureError as error:
+        error.cost_dollars = cost_of(turns.usage, price) if price else 0.0
+        raise
     return SampleRecord(
         id=job.id,
         suite=job.suite.name,
