@@ -139,6 +139,21 @@ KINDS = pd.Series(pd.Categorical(["lo", "hi"], categories=["lo", "hi"], ordered=
         (FRAME, FRAME.rename_axis("other"), {"ignore_names": True}),
         (FRAME, FRAME.reset_index(drop=True), {"ignore_index": True}),
         (FRAME.iloc[::-1], FRAME, {"ignore_row_order": True}),
+        (
+            pd.DataFrame({"n": [2, 10]}),
+            pd.DataFrame({"n": [10.0, 2.0]}),
+            {"ignore_row_order": True},
+        ),
+        (
+            pd.DataFrame({"x": [0.3, 0.1 + 0.2], "n": [2, 1]}),
+            pd.DataFrame({"x": [0.3, 0.3], "n": [1.0, 2.0]}),
+            {"ignore_row_order": True},
+        ),
+        (
+            pd.DataFrame({"n": [10**17 + 1, 10**17]}),
+            pd.DataFrame({"n": [10**17, 10**17 + 1]}),
+            {"ignore_row_order": True},
+        ),
         (FRAME[["b", "a"]], FRAME, {"ignore_column_order": True}),
         ({1, 2.0}, {2, 1}, {}),
         ({"a": {1: None}}, {"a": {1.0: None}}, {}),

@@ -82,6 +82,7 @@ UNEQUAL: list[tuple[Any, Any, Any, str]] = [
     (SERIES, SERIES.astype("float32"), None, '"dtype" are different'),
     (FRAME, SERIES, {"type_only": True}, "Wrong type"),
     (0.8, 0.5, {"metrictol": 0.9}, "too low"),
+    (0.8, float("nan"), {"metrictol": 0.9}, "too low"),
     (3, 2, "def compare_fn(ref, sub):\n    return {'match': ref < sub, 'reason': 'less'}", "less"),
 ]
 PARTS: list[tuple[Any, Any, str]] = [

@@ -90,6 +90,13 @@ def test_points_may_come_in_any_order() -> None:
     assert wrong({"ax": axes}, mark, name="ax") != ""
 
 
+def test_points_that_are_near_stand_at_one_place_of_any_order() -> None:
+    axes = Canvas().subplots()
+    axes.plot([0, 1], [9.999999999999998, 2.0])
+    mark = {"kind": "line", "y": [10, 2]}
+    assert wrong({"ax": axes}, mark, name="ax", ignore_order=True) == ""
+
+
 def test_bars_that_lie_and_bars_without_names() -> None:
     upper, lower = Canvas().subplots(2)
     upper.barh(list(SALES.index), list(SALES))

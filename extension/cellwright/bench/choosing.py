@@ -53,7 +53,14 @@ INSTRUCTIONS = (
     'one JSON object and nothing else: {"best": the number of an attempt, "reason": "one or two '
     'sentences"}.'
 )
-TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|\w+")
+TOKEN = re.compile(
+    r"[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"
+    r"|[^\W\d]\w*[+#]*|\w+"
+    r"|!=|[<>=%$£¥°±×÷]+|(?<=\S )[+*/^](?= \S)"
+    r"|[\u20a0-\u20cf\u2100-\u2bff\U0001f000-\U0001faff]"
+)
+"""Numbers, words and signs that say something; the punctuation of a sentence is none of them."""
 AskJudge = Callable[[str], JudgeReply]
 """
 Raises:
@@ -214,7 +221,7 @@ def _said(answer: str) -> list[str]:
     """What of an answer is compared, piece by piece."""
     if named := dict(NAMED.findall(answer)):
         return [piece for name, value in sorted(named.items()) for piece in (name, value.strip())]
-    return TOKEN.findall(answer)
+    return TOKEN.findall(answer) or [answer.strip()]
 
 
 def _code_key(code: str) -> str:

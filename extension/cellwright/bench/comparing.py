@@ -446,11 +446,20 @@ def _taken(column: Any, places: list[int]) -> Any:
 
 
 def _row_key(data: list[Any], row: int) -> Any:
-    """Numbers with decimals come last: two that are near may stand in either order."""
+    """Numbers come last and by their size, those that are near by what stands beside them."""
     cells = [column["items"][row] for column in data]
-    decimals = [cell for cell in cells if isinstance(cell, float) and not math.isnan(cell)]
-    others = [key_of(cell) for cell in cells if not isinstance(cell, float) or math.isnan(cell)]
-    return others, decimals
+    numbers = [None if is_missing(cell) else _number(cell) for cell in cells]
+    others = [key_of(cell) for cell, number in zip(cells, numbers, strict=True) if number is None]
+    known = [number for number in numbers if number is not None]
+    exact = [number for number in known if isinstance(number, Fraction)]
+    return others, [_rounded(number) for number in known], exact, known
+
+
+def _rounded(number: Fraction | float) -> float:
+    try:
+        return float(f"{float(number):.8e}")
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 # Words.

@@ -152,7 +152,7 @@ def _same_value(expected: Any, found: Any, rules: dict[str, Any]) -> Match:
 def _numbers(expected: Any, found: Any, rules: dict[str, Any]) -> Match:
     share = rules["metrictol"]
     if share is not None:
-        enough = not found < expected * share
+        enough = bool(found >= expected * share)
         return Match(enough, f"Metric {'high enough' if enough else 'too low'}: {found}")
     same = bool(_numpy().isclose(found, expected, rtol=rules["rtol"], atol=rules["atol"]))
     return Match(same, "" if same else f"Wrong value: {expected} vs. {found}")

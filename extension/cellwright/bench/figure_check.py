@@ -53,7 +53,7 @@ def _mark_difference(
     axes = [axis for axis in ("x", "y") if axis in wanted]
     points, expected = _points(mark, axes), _points(wanted, axes)
     if options.get("ignore_order"):
-        points, expected = sorted(points, key=repr), sorted(expected, key=repr)
+        points, expected = sorted(points, key=_order), sorted(expected, key=_order)
     data = ValueWriter().write(points), ValueWriter().write(expected)
     wrong = difference(*data, {**options, "default_tolerance": USUAL_TOLERANCE})
     return f"a {mark['kind']}: {wrong}" if wrong else ""
@@ -64,6 +64,11 @@ def _points(mark: Mapping[str, Any], axes: list[str]) -> list[list[Any]]:
     if len({len(column) for column in columns}) > 1:
         return columns
     return [list(point) for point in zip(*columns, strict=True)]
+
+
+def _order(point: list[Any]) -> list[tuple[bool, Any]]:
+    """Numbers by their size: two that are near are written in quite other ways."""
+    return [(isinstance(value, str), value) for value in point]
 
 
 def _plain(value: Any) -> Any:
