@@ -132,6 +132,33 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("check", "complaint"),
+    [
+        ("{answer: {name: total}}", "its value is None"),
+        ("{answer: {name: total, value: [1, 2]}}", "its value is [1, 2]"),
+        ("{any_of: [restart_and_run_all, {answer: 3}]}", "so it stands beside them"),
+    ],
+)
+def test_a_check_that_can_only_come_out_one_way_is_refused(
+    check: str, complaint: str, write_sample: Callable[..., Path]
+) -> None:
+    with pytest.raises(SetupError) as caught:
+        open_suite(str(write_sample(f"prompt: q\nchecks: [{check}]\n")))
+    assert complaint in str(caught.value)
+
+
+def test_what_yaml_reads_as_more_than_a_text_can_be_said_in_an_answer(
+    write_sample: Callable[..., Path],
+) -> None:
+    checks = "[{answer: {name: ok, value: true}}, {answer: {name: day, value: 2024-01-05}}]"
+    (item,) = open_suite(str(write_sample(f"prompt: q\nchecks: {checks}\n"))).items
+    assert item.checks == (
+        AnswerCheck(name="ok", value="True"),
+        AnswerCheck(name="day", value="2024-01-05"),
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("a: [", "cannot be read"),

@@ -52,6 +52,7 @@ from cellwright.exports.sample import SampleCell, SampleRecord, Score
 
 FENCE = re.compile(r"```[A-Za-z0-9_+-]*\n(.*?)\n?```", re.DOTALL)
 NAMED = re.compile(r"@(\w+)\[([^\]]*)\]")
+THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def fenced(code: str) -> str:
@@ -150,7 +151,9 @@ def _named(check: AnswerCheck, value: str | None) -> str:
     given: Any = value
     if not isinstance(check.value, str):
         with contextlib.suppress(ValueError):
-            given = float(value.replace(",", ""))
+            given = float(value.replace(",", "") if THOUSANDS.fullmatch(value) else value)
+    elif check.ignore_case and value.casefold() == check.value.strip().casefold():
+        return ""
     options = {"tolerance": check.tolerance, "relative_tolerance": check.relative_tolerance}
     comparing.check_options(options)
     return comparing.difference(given, value_data.ValueWriter().write(check.value), options)

@@ -142,10 +142,12 @@ def _variable(check: Variable) -> Lines:
 def _answer(check: AnswerCheck) -> Lines:
     if check.name:
         text = ", is_text=True" if isinstance(check.value, str) else ""
-        value = f"grading.answer_value({check.name!r}{text})"
+        value, wanted = f"grading.answer_value({check.name!r}{text})", check.value
+        if text and check.ignore_case:
+            value, wanted = f"{value}.casefold()", wanted.strip().casefold()
         return (
             f"@{check.name}[{check.value}]",
-            f"check.same({value}, {check.value!r}, tolerance={check.tolerance!r}, "
+            f"check.same({value}, {wanted!r}, tolerance={check.tolerance!r}, "
             f"relative_tolerance={check.relative_tolerance!r})",
         )
     if check.regex is not None:

@@ -207,8 +207,9 @@ def answer_value(name: str, is_text: bool = False) -> Any:
     if not found:
         raise AssertionError(f"the answer has no @{name}[…]")
     value = found[-1].strip()
+    has_thousands = re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", value)
     try:
-        return value if is_text else float(value.replace(",", ""))
+        return value if is_text else float(value.replace(",", "") if has_thousands else value)
     except ValueError:
         return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import importlib
 import json
@@ -96,9 +97,20 @@ def _answer(given: Mapping[str, Any]) -> AnswerCheck:
     answer = (
         AnswerCheck(**wanted) if isinstance(wanted, Mapping) else AnswerCheck(exact=str(wanted))
     )
-    if not answer.name and answer.exact is None and answer.regex is None:
+    if answer.name:
+        return replace(answer, value=_said(answer.value))
+    if answer.exact is None and answer.regex is None:
         raise ValueError("it needs exact, regex or name")
     return answer
+
+
+def _said(value: Any) -> str | int | float:
+    """A value as an answer can say it in ``@name[value]``; YAML reads ``true`` and days."""
+    if isinstance(value, (bool, datetime.date)):
+        return str(value)
+    if isinstance(value, (str, int, float)):
+        return value
+    raise ValueError(f"its value is {value!r}, not a text, a number, a day or true")
 
 
 def _file(given: Mapping[str, Any]) -> File:
@@ -140,6 +152,8 @@ def _any_of(given: Mapping[str, Any]) -> AnyOf:
     found = [check_of(part, wrong) for part in listed(given["any_of"])]
     if wrong or not found:
         raise ValueError("; ".join(wrong) or "it needs checks")
+    if any(isinstance(check, RestartAndRunAll) for check in found):
+        raise ValueError("restart_and_run_all repeats the other checks, so it stands beside them")
     return AnyOf(tuple(check for check in found if check is not None))
 
 
