@@ -357,24 +357,15 @@ def reducers(epochs: int) -> dict[str, Reducer]:
     return found
 
 
-def reduce_epochs(
-    tries: Mapping[Hashable, Sequence[Observation]], names: Iterable[str] = ()
-) -> dict[str, Estimate]:
+def reduce_epochs(tries: Mapping[Hashable, Sequence[Observation]]) -> dict[str, Estimate]:
     """Each reducer over all samples; none where a sample has only one epoch.
 
     Args:
         tries: The epochs of each sample; of one with more than another has, all are used.
-        names: Some of the reducers; empty: all.
-
-    Raises:
-        ValueError: A reducer is not known, or needs more epochs.
     """
     epochs = min((len(some) for some in tries.values()), default=1)
     known = reducers(epochs) if epochs > 1 else {}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} cannot be told of {epochs} epochs")
-    return {name: _over_samples(tries, known[name]) for name in (names or known)}
+    return {name: _over_samples(tries, reducer) for name, reducer in known.items()}
 
 
 def _over_samples(tries: Mapping[Hashable, Sequence[Observation]], reducer: Reducer) -> Estimate:

@@ -11,7 +11,6 @@ from cellwright.record.messages import AssistantMessage
 from cellwright.record.outputs import Cell
 from cellwright.record.run_record import (
     RecordedCall,
-    RecordedCell,
     RecordedExecution,
     RecordedStep,
     RunRecord,
@@ -80,7 +79,7 @@ class _Timeline:
             self._runs[execution.call_id].append(ran)
         for recorded in record.cells:
             if recorded.cell.id not in last and not recorded.is_removed:
-                self._written[recorded.call_id].append(_wrote(recorded))
+                self._written[recorded.call_id].append(Wrote(recorded.cell, recorded.call_id))
 
     def items(self) -> Iterator[Item]:
         said = ""
@@ -109,10 +108,6 @@ class _Timeline:
             yield Called(call)
         yield from written
         yield from runs
-
-
-def _wrote(recorded: RecordedCell) -> Wrote:
-    return Wrote(recorded.cell, recorded.call_id)
 
 
 # Which reply asked for which tool call, and so what a step took.

@@ -87,12 +87,12 @@ class TaskWorker:
 
     Args:
         task: The task.
-        address: Where it is served; told to whoever asks.
     """
 
-    def __init__(self, task: Task, address: str = "") -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.address = address
+        self.address = ""
+        """Where it is served; told to whoever asks."""
         try:
             self._indices = checked_indices(task)
         except BaseException:
