@@ -133,6 +133,19 @@ def test_rewriting_is_all_or_nothing_and_keeps_what_was(tmp_path: Path) -> None:
     assert kept["output"]["result"] == "old"
 
 
+def test_what_is_appended_while_samples_are_rewritten_is_kept(tmp_path: Path) -> None:
+    files = ResultFiles(tmp_path, "a", "t")
+    files.add(sample(1, result="old"))
+
+    def rewritten() -> Iterator[SampleRecord]:
+        for old in files.samples():
+            ResultFiles(tmp_path, "a", "t").add(sample(2, result="meanwhile"))
+            yield replace(old, result="new")
+
+    files.rewrite(rewritten())
+    assert [s.result for s in files.samples()] == ["new", "meanwhile"]
+
+
 def test_lines_of_another_writer_can_be_summed_but_not_scored(tmp_path: Path) -> None:
     files = ResultFiles(tmp_path, "a", "t")
     files.folder.mkdir(parents=True)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import shutil
 import threading
 import time
 from collections import Counter
@@ -42,8 +44,7 @@ def append_line(path: Path, text: str) -> None:
         path: The file; it and its folder come into being.
         text: The line with its line break.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK, path.open("ab+", buffering=0) as file, _only_writer(file):
+    with LOCK, _open_locked(path) as file:
         if _is_torn(file):
             text = "\n" + text
         size, left = file.seek(0, 2), memoryview(text.encode("utf-8", "replace"))
@@ -53,6 +54,20 @@ def append_line(path: Path, text: str) -> None:
         except OSError:
             file.truncate(size)  # a full disk may have taken a part of it
             raise
+
+
+@contextlib.contextmanager
+def _open_locked(path: Path) -> Iterator[Any]:
+    """A file to append to, which no other process of ours writes or replaces meanwhile."""
+    is_last = False
+    while not is_last:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+", buffering=0) as file, _only_writer(file):
+            # Who waited for the lock may have it of a file that was replaced by then.
+            with contextlib.suppress(FileNotFoundError):
+                is_last = os.path.samestat(os.fstat(file.fileno()), path.stat())
+            if is_last:
+                yield file
 
 
 def _is_torn(file: Any) -> bool:
@@ -227,14 +242,22 @@ class ResultFiles:
     def rewrite(self, samples: Iterable[SampleRecord]) -> None:
         """Put these samples in the place of those so far, which are kept as ``runs.old.jsonl``.
 
-        All or nothing: until the last of them is written, the file stays as it is.
+        All or nothing: until the last of them is written, the file stays as it is. What others
+        append meanwhile is kept.
         """
         draft = self.runs.with_suffix(".part")
+        size = self.runs.stat().st_size
         with draft.open("w", encoding="utf-8", errors="replace") as file:
             for sample in samples:
                 file.write(self._line(sample))
-        self.runs.replace(self.folder / "runs.old.jsonl")
-        draft.replace(self.runs)
+        with LOCK, _open_locked(self.runs) as runs:
+            runs.seek(size)
+            with draft.open("ab") as file:
+                shutil.copyfileobj(runs, file)
+            shutil.copyfile(self.runs, self.folder / "runs.old.jsonl")
+            if os.name == "nt":  # where no open file can be replaced
+                runs.close()
+            draft.replace(self.runs)
 
     def finished(self) -> set[str]:
         """The ids of the samples so far."""
