@@ -71,6 +71,9 @@ def test_results_of_two_suites_cannot_be_compared(shell: Shell) -> None:
         ResultFiles(shell.folder / root, "noop", "my tasks").add(scored(index))
     done = shell.run("bench", "compare", "a", "b")
     assert (done.code, "'a' and 'b' have no sample in common" in done.err) == (2, True)
+    ResultFiles(shell.folder / "other", "noop", "tasks").add(scored("2"))
+    done = shell.run("bench", "compare", "b", "other")
+    assert "'b' are results of 'my_tasks', 'other' of 'tasks'." in done.err
     ResultFiles(shell.folder / "a", "noop", "my tasks").add(scored("2"))
     done = shell.run("bench", "compare", "a", "b")
     assert (

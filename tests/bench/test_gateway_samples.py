@@ -125,6 +125,20 @@ def test_a_sample_runs_where_the_gateway_is_and_its_files_come_back(
 
 
 @pytest.mark.kernel
+def test_a_file_that_was_deleted_there_is_gone_here(gateway: Gateway, tmp_path: Path) -> None:
+    given = tmp_path / "given.txt"
+    given.write_text("7")
+    item = Item(1, "x", files={"in/gone.txt": given, "in/kept.txt": given})
+    with (
+        equipped(Equipment(gateway=gateway), {}) as (rooms, _),
+        rooms.open(item, Stop()) as room,
+    ):
+        assert room.run("import os; os.remove('in/gone.txt')", 30).status == "ok"
+        left = [path.name for path in room.folder.rglob("*.txt")]
+    assert left == ["kept.txt"]
+
+
+@pytest.mark.kernel
 def test_a_kernel_there_is_stopped_watched_and_ended(gateway: Gateway, tmp_path: Path) -> None:
     with equipped(Equipment(gateway=gateway), {}) as (rooms, _):
         with rooms.open(Item(1, "x"), Stop(), tmp_path) as room:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Shell
 
-from cellwright.bench.leaderboard import Leaderboard, leaderboard_page, rank
+from cellwright.bench.leaderboard import Leaderboard, leaderboard_page, rank, rank_all
 from cellwright.bench.results import ResultFiles
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, SampleTime, Score
 
@@ -127,6 +127,12 @@ def test_epochs_are_marked_and_a_page_can_hold_two_suites() -> None:
     assert "<h1>one</h1>" in page
     assert "<h1>two</h1>" in page
     assert "<svg" not in page
+
+
+def test_results_of_one_agent_all_stand_there() -> None:
+    found = [("t", "m", "run", many("m", passes, None)) for passes in (30, 20, 10)]
+    (board,) = rank_all(found)
+    assert [entry.name for entry in board.entries] == ["m", "m (run)", "m (run, 2)"]
 
 
 def test_a_person_writes_it_from_result_folders(tmp_path: Path) -> None:

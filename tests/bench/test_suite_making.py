@@ -104,6 +104,18 @@ def test_a_folder_of_notebooks_becomes_a_suite_that_can_tell_right_from_wrong(
     assert "no notebook" in capsys.readouterr().err
 
 
+@pytest.mark.kernel
+def test_of_a_notebook_that_is_left_out_no_sample_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late = markdown("Sum 1 and 2."), code("total = sum([1, 2])"), markdown("And?"), code("1 / 0")
+    write(tmp_path / "late.ipynb", *late)
+    suite = tmp_path / "suite"
+    assert main(["bench", "new", str(tmp_path / "late.ipynb"), "-o", str(suite), "--json"]) == 1
+    (left_out,) = json.loads(capsys.readouterr().out)["left_out"]
+    assert (left_out["name"], list(suite.iterdir())) == ("late", [])
+
+
 def test_questions_have_what_came_before_them_as_setup() -> None:
     questions = list(read_questions({"cells": SALES}, "sales"))
     assert [question.name for question in questions[:3]] == ["sales-1", "sales-2", "sales-3"]

@@ -76,6 +76,14 @@ def told(value: Any) -> Any:
     return json.loads(json.dumps(ValueWriter().write(value)))
 
 
+def test_an_instant_is_told_where_python_has_no_utc_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noon = datetime.datetime(2026, 11, 23, 12, tzinfo=datetime.UTC)
+    monkeypatch.delattr(datetime, "UTC")  # new in Python 3.11
+    assert restore(told(noon), lambda data: data.get("value")) == noon
+
+
 @pytest.mark.parametrize("name", VALUES)
 def test_a_value_comes_back_as_it_was(name: str) -> None:
     value = VALUES[name]

@@ -5,6 +5,7 @@ The page is one HTML file that loads nothing and runs nothing, to be handed on o
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -111,8 +112,10 @@ def rank_all(found: Iterable[tuple[str, str, str, Sequence[SampleRecord]]]) -> l
     results: dict[str, dict[str, Sequence[SampleRecord]]] = {}
     for suite, agent, place, samples in found:
         of_suite = results.setdefault(suite, {})
+        numbered = (f"{agent} ({place}, {number})" for number in itertools.count(2))
+        names = itertools.chain([agent, f"{agent} ({place})"], numbered)
         if samples:
-            of_suite[f"{agent} ({place})" if agent in of_suite else agent] = samples
+            of_suite[next(name for name in names if name not in of_suite)] = samples
     return [rank(suite, of_suite) for suite, of_suite in sorted(results.items()) if of_suite]
 
 

@@ -101,19 +101,21 @@ def make_suite(
             samples = _write_samples(path, folder, laboratory.rooms, redactor, made)
             for sample in samples:
                 _try(sample, laboratory, made)
-        except (CheckError, KernelError, OSError, SetupError, ValueError) as error:
+        except TRYING_FAILS as error:
             made.left_out.append(LeftOut(path.stem, str(error)))
     return made
+
+
+TRYING_FAILS = (CheckError, KernelError, OSError, SetupError, ValueError)
 
 
 def _try(path: Path, laboratory: Laboratory, made: MadeSuite) -> None:
     try:
         why = try_sample(path, laboratory, with_oracle=True)
-        if why:
-            path.unlink()
-    except SetupError as error:
+    except TRYING_FAILS as error:
         why = str(error)
     if why:
+        path.unlink()
         made.left_out.append(LeftOut(path.stem, why))
     else:
         made.samples.append(path.name)
@@ -133,7 +135,7 @@ def _write_samples(
     sources = [source for question in questions for source in (*question.setup, *question.code)]
     files = find_named_files(sources, path.parent, redactor)
     copy_files(files, folder)
-    written, done = list[Path](), 0
+    documents, done = dict[Path, Any](), 0
     with rooms.open(Item(path.stem, "", files=files), Stop()) as room:
         for question in questions:
             for source in question.setup[done:]:
@@ -150,9 +152,10 @@ def _write_samples(
                 why = "nothing that it finds can be written down as what is expected"
                 made.left_out.append(LeftOut(question.name, why))
                 continue
-            written.append(folder / f"{question.name}.yaml")
-            write_item(written[-1], _document(question, found, files))
-    return written
+            documents[folder / f"{question.name}.yaml"] = _document(question, found, files)
+    for sample, document in documents.items():  # now that the whole notebook runs
+        write_item(sample, document)
+    return [*documents]
 
 
 def _is_sample(notebook: Mapping[str, Any]) -> bool:

@@ -22,6 +22,7 @@ import types
 import zlib
 from typing import Any, Callable  # noqa: UP035  # kernels may have Python 3.8
 
+UTC = datetime.timezone.utc  # noqa: UP017  # datetime.UTC is not there before Python 3.11
 LARGEST_COUNT = 4_000_000
 """So many numbers, texts and the like a value may hold."""
 DEEPEST = 50
@@ -269,7 +270,7 @@ def _write_datetime(value: Any) -> Any:
     plain = {"is_plain": True} if type(value) is datetime.datetime else {}
     if value.tzinfo is None:
         return {"kind": "datetime", "value": value.isoformat(), "zone": "", **plain}
-    utc = value.astimezone(datetime.UTC).isoformat().replace("+00:00", "")
+    utc = value.astimezone(UTC).isoformat().replace("+00:00", "")
     return {"kind": "datetime", "value": utc, "zone": str(value.tzinfo) or "UTC", **plain}
 
 
@@ -399,7 +400,7 @@ def _own(data: Any) -> Any:
 def _restore_datetime(data: Any) -> Any:
     if data.get("is_plain"):
         plain = datetime.datetime.fromisoformat(data["value"])
-        return plain.replace(tzinfo=datetime.UTC) if data["zone"] else plain
+        return plain.replace(tzinfo=UTC) if data["zone"] else plain
     pandas = __import__("pandas")
     found = pandas.Timestamp(data["value"])
     if not data["zone"]:

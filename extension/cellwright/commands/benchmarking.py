@@ -199,8 +199,9 @@ def _anew(suite: Suite, laboratory: Laboratory, strangers: list[str]) -> Again:
 def compare(invocation: Invocation) -> int:
     """Hold results against the first of them, sample by sample."""
     options = invocation.options
-    first = outcomes(_files_at(Path(options.first)))
-    documents = [_compared_to(first, options.first, name) for name in options.others]
+    files = _files_at(Path(options.first))
+    first = outcomes(files)
+    documents = [_compared_to(first, files, options.first, name) for name in options.others]
     adjusted = adjust_p_values([document["p_value"] for document in documents])
     for document, p_value in zip(documents, adjusted, strict=True):
         document["p_adjusted"] = p_value
@@ -210,8 +211,17 @@ def compare(invocation: Invocation) -> int:
     return COMPLETED
 
 
-def _compared_to(first: list[Outcome], baseline: str, other: str) -> dict[str, Any]:
-    document = compared(first, outcomes(_files_at(Path(other))))
+def _compared_to(
+    first: list[Outcome], files: ResultFiles, baseline: str, other: str
+) -> dict[str, Any]:
+    others = _files_at(Path(other))
+    if others.folder.name != files.folder.name:
+        raise SetupError(
+            f"{baseline!r} are results of {files.folder.name!r}, {other!r} of "
+            f"{others.folder.name!r}.",
+            hint="Name results of one suite.",
+        )
+    document = compared(first, outcomes(others))
     if not document["shared"]:
         raise SetupError(
             f"{baseline!r} and {other!r} have no sample in common.",

@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import io
 import json
+import shutil
 import urllib.error
 import urllib.request
 import zipfile
@@ -191,10 +192,15 @@ class GatewayKernel(FreshKernel):
         self._folder = self._found(SETTLE, given)
 
     def fetch_files(self, folder: Path) -> None:
-        """Bring the files of its folder into ours."""
+        """Bring the files of its folder into ours, and nothing but these."""
         text = self._found(PACK, {"folder": self._folder, "limit": CARRY_LIMIT_BYTES})
         if not text:
             raise KernelError(f"Its folder holds more than {CARRY_LIMIT_BYTES:,} bytes.")
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
         with zipfile.ZipFile(io.BytesIO(base64.b64decode(text))) as archive:
             archive.extractall(folder)
 
