@@ -243,14 +243,15 @@ export class ChatModel implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Send a prompt; it waits its turn while a run goes on, or comes instead of it. */
+  /**
+   * Send a prompt; it waits its turn while a run goes on, or comes instead of it.
+   *
+   * What the person is writing stays: many prompts come from buttons.
+   */
   ask(draft: Draft, options: AskOptions = {}): void {
     const request = UUID.uuid4();
     this._problem = null;
     this._sent.add(request, draft, this.turns.length);
-    if (options.supersedes === undefined) {
-      this.composer.clear();
-    }
     this._clock.now();
     void this._send(request, draft, options);
   }

@@ -175,6 +175,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
     if (canSend && !notes.isAdding) {
       notes.clearProblem();
       offers.end();
+      composer.clear();
       chat.ask({ text: text.trim(), context, mode, model: chosenModel }, { instead });
       onSent();
     }

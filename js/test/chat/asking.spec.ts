@@ -29,10 +29,9 @@ afterEach(() => {
 });
 
 describe('asking', () => {
-  it('sends the prompt with its mode and context, and empties the composer', async () => {
+  it('sends the prompt with its mode and context', async () => {
     const chat = await page.open('c1');
     server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
-    chat.composer.setText('Plot it');
     chat.composer.setAssistant('careful');
     chat.ask(DRAFT, { instead: true });
     await pass(0);
@@ -46,7 +45,15 @@ describe('asking', () => {
       instead: true,
       assistant: 'careful'
     });
-    expect(chat.composer.text).toBe('');
+  });
+
+  it('keeps what is being written when a button asks something else', async () => {
+    const chat = await page.open('c1');
+    chat.composer.setText('half a question');
+    chat.composer.addContext({ kind: 'variable', name: 'df' });
+    chat.ask({ ...DRAFT, text: 'Fix the error in this cell.', context: [] });
+    expect(chat.composer.text).toBe('half a question');
+    expect(chat.composer.context).toHaveLength(1);
   });
 
   it('asks about the notebook of a chat that the page is still loading', async () => {

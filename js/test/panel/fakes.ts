@@ -119,7 +119,6 @@ export class FakeChat implements Chat {
 
   ask(draft: Draft, options: { readonly instead?: boolean } = {}): void {
     this.calls.push(['ask', draft, options]);
-    this.composer.clear();
   }
   tryWays(draft: Draft, count: number, models: readonly string[] = []): Promise<void> {
     this.calls.push(['tryWays', draft, count, models]);
