@@ -298,9 +298,9 @@ export class PanelModel implements IDisposable {
     if (before.sending.length > 0 && before.state.notebook_path === '') {
       return;
     }
-    const known = this._undecided.has(path) ? undefined : this._shown.get(path);
+    const known = this._undecided.has(path) ? undefined : this._shownWith(path);
     if (known !== undefined) {
-      this._moveWords(before, known === '' ? this._pool.begin(path) : this._pool.open(known));
+      this._moveWords(before, known.id === '' ? this._pool.begin(path) : this._pool.open(known.id));
       return;
     }
     this._undecided.add(path);
@@ -311,6 +311,12 @@ export class PanelModel implements IDisposable {
       this._undecided.delete(path);
       this._leave(begun, id, kept);
     }
+  }
+
+  /** The chat that was shown last with a notebook, unless its notebook lies elsewhere by now. */
+  private _shownWith(path: string): ChatModel | undefined {
+    const id = this._shown.get(path);
+    return this._pool.all.find(chat => chat.id === id && chat.state.notebook_path === path);
   }
 
   /** Go on from a new chat to the newest, unless something was asked in it meanwhile. */
@@ -368,12 +374,8 @@ export class PanelModel implements IDisposable {
   }
 
   private _onRemoved(_: ChatPool, chat: ChatModel): void {
-    const path = chat.state.notebook_path;
-    if (this._shown.get(path) === chat.id) {
-      this._shown.delete(path);
-    }
     if (chat === this._chat) {
-      this._show(this._pool.begin(path));
+      this._show(this._pool.begin(chat.state.notebook_path));
     }
   }
 

@@ -256,6 +256,26 @@ describe('the chat that is shown', () => {
     expect(panel.chat.state.notebook_path).toBe('renamed.ipynb');
   });
 
+  it.each([
+    ['looked at', () => first],
+    ['in the background', () => new FakeNotebook('b.ipynb')]
+  ])('is a new one for a new notebook where one was that was renamed, %s', async (_, shown) => {
+    chats = [listed('c1', 'a.ipynb')];
+    server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
+    await open();
+    notebooks.show(shown());
+    await pass(0.01);
+    first.path = 'renamed.ipynb';
+    first.changed.emit();
+    chats = [listed('c1', 'renamed.ipynb')];
+    server.setChat(chatState('c1', { notebook_path: 'renamed.ipynb' }));
+    await pass(0.01);
+    notebooks.open(new FakeNotebook('a.ipynb', 'n-2'));
+    await pass(0.01);
+    expect(panel.chat.id).toBe('');
+    expect(panel.chat.state.notebook_path).toBe('a.ipynb');
+  });
+
   it('goes on being heard while another one is shown, as long as it runs', async () => {
     await open(null);
     const running = panel.openChat('c0');
