@@ -499,7 +499,7 @@ export class ChatModel implements IDisposable {
 
   private _catchUp(): void {
     this._isCaughtUp = true;
-    for (const draft of this._sent.settle(this.turns, this._state)) {
+    for (const draft of this._sent.settle(this.turns, this._state).reverse()) {
       this._problem = disconnectedProblem(this._options.trans);
       this.composer.restore(draft);
     }

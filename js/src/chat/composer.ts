@@ -68,7 +68,7 @@ export class SentPrompts {
   }
 
   /** The line is back and all is known: take out those that arrived, give those that did not. */
-  settle(turns: readonly Turn[], state: ChatState): readonly Draft[] {
+  settle(turns: readonly Turn[], state: ChatState): Draft[] {
     const lost: Draft[] = [];
     for (const [request, sent] of this._sent) {
       if (sent.hasLostLine) {
@@ -168,12 +168,14 @@ export class ComposerModel {
     this.setText('');
   }
 
-  /** Give back what could not be sent, unless something else was begun. */
+  /** Give back what could not be sent, before what was begun since. */
   restore(draft: Draft): void {
-    if (this._text === '') {
-      this._context = draft.context;
-      this.setText(draft.text);
-    }
+    const begun = this._context;
+    this._context = draft.context;
+    begun.forEach(item => {
+      this.addContext(item);
+    });
+    this.setText([draft.text, this._text].filter(text => text !== '').join('\n\n'));
   }
 
   /** The chat has an id now. */

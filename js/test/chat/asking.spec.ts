@@ -160,13 +160,18 @@ describe('asking', () => {
     expect(chat.sending).toEqual([]);
   });
 
-  it('does not write over what was begun meanwhile', async () => {
+  it('gives the text back before what was begun meanwhile', async () => {
     const chat = await page.open('c1');
     chat.ask(DRAFT);
     await pass(0);
     chat.composer.setText('Something else');
+    chat.composer.addContext({ kind: 'variable', name: 'other' });
     page.refuse();
-    expect(chat.composer.text).toBe('Something else');
+    expect(chat.composer.text).toBe('Plot it\n\nSomething else');
+    expect(chat.composer.context).toEqual([
+      { kind: 'variable', name: 'df' },
+      { kind: 'variable', name: 'other' }
+    ]);
   });
 
   it('keeps the text while the line is down', async () => {
@@ -183,11 +188,12 @@ describe('asking', () => {
     const chat = await page.open('c1');
     chat.ask(DRAFT);
     chat.ask({ ...DRAFT, text: 'Lost', context: [] });
+    chat.ask({ ...DRAFT, text: 'Lost, too', context: [] });
     await pass(0);
     server.drop();
     server.record('c1', 'r1', [events.started('Plot it')]);
     await pass(1);
-    expect(chat.composer.text).toBe('Lost');
+    expect(chat.composer.text).toBe('Lost\n\nLost, too');
     expect(chat.sending).toEqual([]);
   });
 
