@@ -184,7 +184,10 @@ export class MissingList {
     port: NotebookPort | null,
     isOnItsWay: (missing: MissingCells) => boolean
   ): Promise<void> {
-    this._port = port;
+    if (port !== this._port) {
+      this._port = port;
+      this._set([]); // they belong into the other notebook
+    }
     if (port?.editable !== true) {
       this._set([]);
       return;

@@ -150,6 +150,14 @@ describe('cells that were made while the notebook was closed', () => {
     expect(page.panel.missing).toEqual([]);
   });
 
+  it('are not offered for another notebook before the server has told what that one lacks', () => {
+    const other = new FakeNotebook('b.ipynb');
+    const offered = page.panel.missing;
+    page.notebooks.open(other);
+    expect(offered).toHaveLength(1);
+    expect(page.panel.missing).toEqual([]);
+  });
+
   it('are not offered where they cannot be put in', async () => {
     const locked = new FakeNotebook('locked.ipynb');
     locked.editable = false;
