@@ -10,8 +10,8 @@ import type { NotebookEdit, NotebookPort, NotebookRegistry } from './notebooks';
 /** An agent's cell, as far as this page knows of it. */
 interface TrackedCell {
   readonly run: string;
-  /** It has been seen in a document: what is not there any more was taken away. */
-  wasThere: boolean;
+  /** The document it was seen in last: if it is not there any more, it was taken away. */
+  port: NotebookPort | null;
   reported: Fate | '';
 }
 
@@ -51,15 +51,15 @@ export class CellFates implements IDisposable {
   }
 
   /** Cells of a run were put into a document. */
-  track(run: string, cellIds: readonly string[]): void {
+  track(run: string, cellIds: readonly string[], port: NotebookPort): void {
     for (const id of cellIds) {
-      this._cells.set(id, { run, wasThere: true, reported: '' });
+      this._cells.set(id, { run, port, reported: '' });
     }
   }
 
   /** Whether a cell was in a document of this page, and may since have been taken away. */
   wasThere(cellId: string): boolean {
-    return this._cells.get(cellId)?.wasThere === true;
+    return (this._cells.get(cellId)?.port ?? null) !== null;
   }
 
   private _onChat(_: ChatPool, chat: ChatModel): void {
@@ -72,7 +72,7 @@ export class CellFates implements IDisposable {
 
   private _onEvent(_: ChatModel, { run, recorded: { event } }: ReceivedEvent): void {
     if (event.kind === 'cell_added' && !this._cells.has(event.cell_id)) {
-      this._cells.set(event.cell_id, { run, wasThere: false, reported: '' });
+      this._cells.set(event.cell_id, { run, port: null, reported: '' });
     } else if (event.kind === 'cell_removed') {
       this._cells.delete(event.cell_id); // the agent did it: that is in the record
     } else if (event.kind === 'run_finished') {
@@ -107,7 +107,10 @@ export class CellFates implements IDisposable {
     this._report([...there], 'saved');
     const isElsewhere = (id: string): boolean =>
       [...this._ports].some(other => other !== port && idsIn(other).has(id));
-    const gone = [...this._cells].filter(([id, cell]) => cell.wasThere && !there.has(id));
+    // A document that was closed and opened again has another port at the same path.
+    const gone = [...this._cells].filter(
+      ([id, cell]) => cell.port?.path === port.path && !there.has(id)
+    );
     this._report(
       gone.map(([id]) => id).filter(id => !isElsewhere(id)),
       'deleted'
@@ -120,7 +123,7 @@ export class CellFates implements IDisposable {
     for (const id of there) {
       const cell = this._cells.get(id);
       if (cell !== undefined) {
-        cell.wasThere = true;
+        cell.port = port;
       }
     }
     return there;
@@ -213,7 +216,8 @@ export class MissingList {
       this._port.insert(missing.run, missing.cells.map(placed));
       this._fates.track(
         missing.run,
-        missing.cells.map(({ cell_id: id }) => id)
+        missing.cells.map(({ cell_id: id }) => id),
+        this._port
       );
       this._remove(missing);
     }

@@ -85,6 +85,28 @@ describe('what becomes of an agent’s cell', () => {
     expect(page.fates).toEqual({ n1: 'saved' });
   });
 
+  it('is not "deleted" for a cell of a notebook that was closed', async () => {
+    run('n1');
+    page.port.saved.emit();
+    const other = new FakeNotebook('b.ipynb');
+    page.notebooks.open(other);
+    page.notebooks.close(page.port);
+    other.saved.emit();
+    await pass(0);
+    expect(page.fates).toEqual({ n1: 'saved' });
+  });
+
+  it('is told of a cell that was deleted after its notebook was opened again', async () => {
+    run('n1');
+    page.port.saved.emit();
+    page.notebooks.close(page.port);
+    const again = new FakeNotebook('a.ipynb', 'n-again');
+    page.notebooks.open(again);
+    again.saved.emit();
+    await pass(0);
+    expect(page.fates).toEqual({ n1: 'deleted' });
+  });
+
   it('is not "deleted" for a cell that lies in another open notebook', async () => {
     run('n1');
     const other = new FakeNotebook('b.ipynb');
