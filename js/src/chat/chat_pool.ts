@@ -78,6 +78,9 @@ export class ChatPool implements IDisposable {
     options.socket.received.connect(this._onFrame, this);
   }
 
+  /** The chat that the person looks at: it stays, whatever goes on in others. */
+  shown: ChatModel | null = null;
+
   get all(): readonly ChatModel[] {
     return this._chats;
   }
@@ -140,7 +143,9 @@ export class ChatPool implements IDisposable {
 
   private _use(chat: ChatModel): ChatModel {
     this._chats = [...this._chats.filter(other => other !== chat), chat];
-    const idle = this._chats.filter(other => other !== chat && isIdle(other));
+    const idle = this._chats.filter(
+      other => other !== chat && other !== this.shown && isIdle(other)
+    );
     for (const other of idle.slice(0, Math.max(0, idle.length - IDLE_CHATS_LIMIT))) {
       this._remove(other);
     }
@@ -178,6 +183,7 @@ export class ChatPool implements IDisposable {
 }
 
 function isIdle(chat: ChatModel): boolean {
-  const { run, queue } = chat.state;
-  return chat.isCaughtUp && run === '' && queue.length === 0 && chat.sending.length === 0;
+  const { composer, isCaughtUp, sending, state } = chat;
+  const isQuiet = state.run === '' && state.queue.length === 0 && sending.length === 0;
+  return isCaughtUp && isQuiet && !composer.isOnlyHere;
 }

@@ -121,6 +121,11 @@ export class ComposerModel {
     return this._chosenModel ?? this._memory.model(this._key);
   }
 
+  /** Something was put beside the prompt or chosen that no memory keeps. */
+  get isOnlyHere(): boolean {
+    return this._context.length > 0 || this.chosenMode !== this._memory.mode(this._key);
+  }
+
   /** Text, context, mode, model or assistant changed, also by the person's typing. */
   get changed(): ISignal<this, void> {
     return this._changed;

@@ -61,6 +61,7 @@ export class PanelModel implements IDisposable {
     });
     this._takeOver = new TakeOver({ socket, pool: this._pool, memory, notebooks });
     this._chat = this._pool.begin('');
+    this._pool.shown = this._chat;
     this._chat.changed.connect(this._onChat, this);
     this._link =
       notebooks === null
@@ -350,6 +351,7 @@ export class PanelModel implements IDisposable {
       this._chat.changed.disconnect(this._onChat, this);
       chat.changed.connect(this._onChat, this);
       this._chat = chat;
+      this._pool.shown = chat;
       this._chatChanged.emit(chat);
     }
     this._onChat(chat);

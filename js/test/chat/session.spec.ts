@@ -291,6 +291,31 @@ describe('the chat that is shown', () => {
     const kept = server.sent('follow').length - server.sent('unfollow').length;
     expect(kept).toBeLessThan(10);
   });
+
+  it('stays, however many others work in the background', async () => {
+    await open(null);
+    panel.openChat('c1');
+    await pass();
+    for (let count = 2; count < 12; count += 1) {
+      const id = `c${String(count)}`;
+      server.setChat(chatState(id, { run: 'r1', phase: 'tool' }));
+      server.setChat(chatState(id));
+      await pass();
+    }
+    expect(panel.chat.id).toBe('c1');
+  });
+
+  it('has what was attached and the mode that ends with the page after looking at others', async () => {
+    await open(null);
+    panel.openChat('c1').composer.addContext({ kind: 'file', file: 'f', name: 'scan.pdf' });
+    panel.openChat('c2').composer.setMode('auto');
+    for (let count = 3; count < 12; count += 1) {
+      panel.openChat(`c${String(count)}`);
+      await pass();
+    }
+    expect(panel.openChat('c1').composer.context).toHaveLength(1);
+    expect(panel.openChat('c2').composer.chosenMode).toBe('auto');
+  });
 });
 
 describe('the list of chats', () => {
