@@ -15,7 +15,7 @@ export interface PaintedCell {
   readonly run: string;
   /** Id of the calling cell. */
   readonly paintedBy: string;
-  /** Somebody changed it since: it stays. */
+  /** Somebody changed it since, or copied it: it stays. */
   readonly isEdited: boolean;
 }
 
@@ -26,9 +26,13 @@ export function paintedCell(cell: SharedCell): PaintedCell | null {
   if (paintedBy === '' || provenance === null) {
     return null;
   }
-  const edited = isEdited(provenance, cell.getSource());
+  const isCopy = !['', cell.getId()].includes(mark(cell, PAINTED_AS)); // older versions noted no id
+  const edited = isCopy || isEdited(provenance, cell.getSource());
   return { cell, run: provenance.run, paintedBy, isEdited: edited };
 }
+
+/** The note of a painted cell's own id: a copy has the note of another cell. */
+const PAINTED_AS = 'painted_as';
 
 export function paintedCells(shared: SharedNotebook): readonly PaintedCell[] {
   return shared.cells.map(paintedCell).filter(painted => painted !== null);
@@ -200,20 +204,22 @@ export class Painter {
       is_scratch: false
     });
     this._painted.push(cell_id);
-    this._note(cell_id, this._parts.callingId);
+    this._note(cell_id, this._parts.callingId, cell_id);
   }
 
   private _edit({ cell_id, call, source, previous_hash, ...change }: Edit): void {
     const id = this._shown(cell_id);
     const old = this._lookup.shared(id);
-    const paintedBy = old === null ? '' : mark(old, 'painted_by');
+    const [paintedBy, paintedAs] = ['painted_by', PAINTED_AS].map(key =>
+      old === null ? '' : mark(old, key)
+    );
     if (id !== this._parts.callingId) {
       const text = { cell_id: id, source, previous_hash, call_id: call } as const;
       this._apply({ kind: 'cell_edited', ...text, outputs: null, execution_count: null });
     }
     const now = this._lookup.shared(id);
     if (now?.getSource() === source && id !== this._parts.callingId) {
-      this._note(id, paintedBy);
+      this._note(id, paintedBy, paintedAs);
       return;
     }
     // The person's text stays, and what runs is shown all the same.
@@ -264,10 +270,11 @@ export class Painter {
     this._parts.port.apply(this._run, { sequence: 0, time: this._time, event }, false);
   }
 
-  private _note(cellId: string, paintedBy: string): void {
+  private _note(cellId: string, paintedBy = '', paintedAs = ''): void {
     const cell = this._lookup.shared(cellId);
     if (cell !== null && paintedBy !== '') {
       note(cell, 'painted_by', paintedBy);
+      note(cell, PAINTED_AS, paintedAs === '' ? null : paintedAs);
     }
   }
 

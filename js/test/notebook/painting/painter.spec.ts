@@ -53,6 +53,7 @@ function add(id: string, more: Partial<Add> = {}): Add {
   return { op: 'add', cell_id: id, source: `# ${id}`, ...rest, ...more };
 }
 
+const BETTER = { source: 'better', previous_hash: sourceHash('# old') };
 const start: Operation = { op: 'start', run: 'r' };
 const done: Operation = { op: 'done', run: 'r' };
 
@@ -182,6 +183,16 @@ describe('a run that begins', () => {
     const { document, does } = stage(cells);
     does(start);
     expect(ids(document)).toEqual(['calling', 'edited', 'other']);
+  });
+
+  it('leaves the copies that somebody made of what the cell painted', () => {
+    const first = stage();
+    first.does(start, add('old'), { op: 'edit', run: 'r', call: 'e', cell_id: 'old', ...BETTER });
+    const metadata = { cellwright: markOf(first, 'old') };
+    const both = ['old', 'copy'].map(id => code(id, 'better', { metadata }));
+    const { document, does } = stage([code('calling', '%agent'), ...both]);
+    does({ op: 'start', run: 'later' });
+    expect(ids(document)).toEqual(['calling', 'copy']);
   });
 
   it('leaves what an earlier run of the same execution painted', () => {
