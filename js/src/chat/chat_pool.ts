@@ -4,7 +4,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { ListedChat, Rest } from '../client/panel_rest';
 import type { ServerSocket } from '../client/socket';
 import type { ServerFrame } from '../wire/generated';
-import { ChatModel, type ChatOptions } from './chat';
+import { ChatModel, type ChatOptions, type ReceivedEvent } from './chat';
 import type { ChatSummary } from './types';
 
 type ListRest = Pick<Rest, 'branchChat' | 'changeChat' | 'chats' | 'deleteChat'>;
@@ -71,6 +71,11 @@ function activityOf({ run, waits_for_answer: waits }: ListedChat): ChatSummary['
 /** So many chats stay in memory that nobody looks at and in which nothing happens. */
 const IDLE_CHATS_LIMIT = 6;
 
+/** An event of one of the chats, as soon as it came. */
+export interface ChatEvent extends ReceivedEvent {
+  readonly chat: ChatModel;
+}
+
 /** The chats of this tab that are loaded, the one used last at the end. */
 export class ChatPool implements IDisposable {
   constructor(options: Omit<ChatOptions, 'id' | 'notebookPath'>) {
@@ -85,8 +90,14 @@ export class ChatPool implements IDisposable {
     return this._chats;
   }
 
-  get added(): ISignal<this, ChatModel> {
-    return this._added;
+  /** Every event of every chat. */
+  get eventReceived(): ISignal<this, ChatEvent> {
+    return this._eventReceived;
+  }
+
+  /** What a chat is doing came from the server. */
+  get stateReceived(): ISignal<this, ChatModel> {
+    return this._stateReceived;
   }
 
   /** A chat was deleted, here or in another tab, or is not needed any more. */
@@ -137,7 +148,8 @@ export class ChatPool implements IDisposable {
   private _make(id: string, notebookPath: string): ChatModel {
     const chat = new ChatModel({ ...this._options, id, notebookPath });
     this._chats = [...this._chats, chat];
-    this._added.emit(chat);
+    chat.eventReceived.connect(this._onEvent, this);
+    chat.stateReceived.connect(this._onState, this);
     return chat;
   }
 
@@ -154,8 +166,18 @@ export class ChatPool implements IDisposable {
 
   private _remove(chat: ChatModel): void {
     this._chats = this._chats.filter(other => other !== chat);
+    chat.eventReceived.disconnect(this._onEvent, this);
+    chat.stateReceived.disconnect(this._onState, this);
     this._removed.emit(chat);
     chat.dispose();
+  }
+
+  private _onEvent(chat: ChatModel, received: ReceivedEvent): void {
+    this._eventReceived.emit({ ...received, chat });
+  }
+
+  private _onState(chat: ChatModel): void {
+    this._stateReceived.emit(chat);
   }
 
   private _onFrame(_: ServerSocket, frame: ServerFrame): void {
@@ -176,7 +198,8 @@ export class ChatPool implements IDisposable {
   }
 
   private readonly _options: Omit<ChatOptions, 'id' | 'notebookPath'>;
-  private readonly _added = new Signal<this, ChatModel>(this);
+  private readonly _eventReceived = new Signal<this, ChatEvent>(this);
+  private readonly _stateReceived = new Signal<this, ChatModel>(this);
   private readonly _removed = new Signal<this, ChatModel>(this);
   private _chats: readonly ChatModel[] = [];
   private _isDisposed = false;

@@ -4,7 +4,7 @@ import { Signal } from '@lumino/signaling';
 import type { Rest, RunCell } from '../client/panel_rest';
 import type { RecordedEvent, RunEvent, ToolStarted } from '../wire/generated';
 import type { ChatModel, ReceivedEvent } from './chat';
-import type { ChatPool } from './chat_pool';
+import type { ChatEvent, ChatPool } from './chat_pool';
 import type { ChatMemory } from './memory';
 import type { NotebookPort, NotebookRegistry, ProposalAnswer } from './notebooks';
 
@@ -121,12 +121,10 @@ export class Driving implements IDisposable {
   constructor(options: DrivingOptions) {
     this._options = options;
     const { notebooks, pool } = options;
-    pool.added.connect(this._onChat, this);
+    pool.eventReceived.connect(this._onEvent, this);
+    pool.stateReceived.connect(this._onState, this);
     pool.removed.connect(this._onChatRemoved, this);
     notebooks.added.connect(this._onNotebook, this);
-    for (const chat of pool.all) {
-      this._onChat(pool, chat);
-    }
   }
 
   get isDisposed(): boolean {
@@ -170,14 +168,7 @@ export class Driving implements IDisposable {
     }
   }
 
-  private _onChat(_: ChatPool, chat: ChatModel): void {
-    chat.eventReceived.connect(this._onEvent, this);
-    chat.stateReceived.connect(this._onState, this);
-  }
-
   private _onChatRemoved(_: ChatPool, chat: ChatModel): void {
-    chat.eventReceived.disconnect(this._onEvent, this);
-    chat.stateReceived.disconnect(this._onState, this);
     this._histories.delete(chat);
     this._seenGoing.delete(chat);
     this._waiting.delete(chat);
@@ -193,7 +184,7 @@ export class Driving implements IDisposable {
     }
   }
 
-  private _onEvent(chat: ChatModel, received: ReceivedEvent): void {
+  private _onEvent(_: ChatPool, { chat, ...received }: ChatEvent): void {
     if (!isForNotebook(received.recorded)) {
       return;
     }
@@ -214,7 +205,7 @@ export class Driving implements IDisposable {
   }
 
   /** What the server says of a chat holds for the events that came before it. */
-  private _onState(chat: ChatModel): void {
+  private _onState(_: ChatPool, chat: ChatModel): void {
     if (chat.state.run !== '') {
       this._seenGoing.set(chat, chat.state.run);
     }

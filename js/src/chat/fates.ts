@@ -3,8 +3,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { AgentCell, Fate, MissingCells, Rest } from '../client/panel_rest';
 import type { WireCell } from '../wire/generated';
-import type { ChatModel, ReceivedEvent } from './chat';
-import type { ChatPool } from './chat_pool';
+import type { ChatEvent, ChatPool } from './chat_pool';
 import type { NotebookEdit, NotebookPort, NotebookRegistry } from './notebooks';
 
 /** An agent's cell, as far as this page knows of it. */
@@ -26,12 +25,8 @@ export class CellFates implements IDisposable {
   constructor(options: FateOptions) {
     this._options = options;
     const { notebooks, pool } = options;
-    pool.added.connect(this._onChat, this);
-    pool.removed.connect(this._onChatRemoved, this);
+    pool.eventReceived.connect(this._onEvent, this);
     notebooks.added.connect(this._onNotebook, this);
-    for (const chat of pool.all) {
-      this._onChat(pool, chat);
-    }
     for (const port of notebooks.all) {
       this._onNotebook(notebooks, port);
     }
@@ -62,15 +57,7 @@ export class CellFates implements IDisposable {
     return (this._cells.get(cellId)?.port ?? null) !== null;
   }
 
-  private _onChat(_: ChatPool, chat: ChatModel): void {
-    chat.eventReceived.connect(this._onEvent, this);
-  }
-
-  private _onChatRemoved(_: ChatPool, chat: ChatModel): void {
-    chat.eventReceived.disconnect(this._onEvent, this);
-  }
-
-  private _onEvent(_: ChatModel, { run, recorded: { event } }: ReceivedEvent): void {
+  private _onEvent(_: ChatPool, { run, recorded: { event } }: ChatEvent): void {
     if (event.kind === 'cell_added' && !this._cells.has(event.cell_id)) {
       this._cells.set(event.cell_id, { run, port: null, reported: '' });
     } else if (event.kind === 'cell_removed') {

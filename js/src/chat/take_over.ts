@@ -21,13 +21,10 @@ export class TakeOver implements IDisposable {
   constructor(options: TakeOverOptions) {
     this._options = options;
     const { notebooks, pool, socket } = options;
-    pool.added.connect(this._onChat, this);
+    pool.stateReceived.connect(this._onState, this);
     pool.removed.connect(this._onChatRemoved, this);
     notebooks?.added.connect(this._lookAnew, this);
     socket.stateChanged.connect(this._onLink, this);
-    for (const chat of pool.all) {
-      this._onChat(pool, chat);
-    }
   }
 
   get isDisposed(): boolean {
@@ -40,7 +37,7 @@ export class TakeOver implements IDisposable {
     }
     this._isDisposed = true;
     const { notebooks, pool, socket } = this._options;
-    pool.added.disconnect(this._onChat, this);
+    pool.stateReceived.disconnect(this._onState, this);
     pool.removed.disconnect(this._onChatRemoved, this);
     notebooks?.added.disconnect(this._lookAnew, this);
     socket.stateChanged.disconnect(this._onLink, this);
@@ -49,12 +46,11 @@ export class TakeOver implements IDisposable {
     }
   }
 
-  private _onChat(_: ChatPool, chat: ChatModel): void {
-    chat.stateReceived.connect(this._look, this);
+  private _onState(_: ChatPool, chat: ChatModel): void {
+    this._look(chat);
   }
 
   private _onChatRemoved(_: ChatPool, chat: ChatModel): void {
-    chat.stateReceived.disconnect(this._look, this);
     clearTimeout(this._timers.get(chat));
     this._timers.delete(chat);
     this._tried.delete(chat);
