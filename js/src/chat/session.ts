@@ -150,6 +150,15 @@ export class PanelModel implements IDisposable {
     return this._service.modes;
   }
 
+  /** A chat waits for the person, be it shown or not. */
+  get isAsking(): boolean {
+    return this._isAsking;
+  }
+
+  get isAskingChanged(): ISignal<this, boolean> {
+    return this._isAskingChanged;
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -279,6 +288,7 @@ export class PanelModel implements IDisposable {
     const { notebooks, socket } = this._options;
     this._service.changed.connect(this._refreshNotices, this);
     this._pool.removed.connect(this._onRemoved, this);
+    this._pool.stateReceived.connect(this._lookWhoAsks, this);
     this._link?.missingChanged.connect(this._onMissing, this);
     socket.qualityChanged.connect(this._refreshNotices, this);
     socket.stateChanged.connect(this._onLink, this);
@@ -379,6 +389,16 @@ export class PanelModel implements IDisposable {
     if (chat === this._chat) {
       this._show(this._pool.begin(chat.state.notebook_path));
     }
+    this._lookWhoAsks();
+  }
+
+  private _lookWhoAsks(): void {
+    const phases = this._pool.all.map(({ state }) => state.phase);
+    const isAsking = phases.includes('approval') || phases.includes('input');
+    if (isAsking !== this._isAsking) {
+      this._isAsking = isAsking;
+      this._isAskingChanged.emit(isAsking);
+    }
   }
 
   private _onNotebook(notebooks: NotebookRegistry | null): void {
@@ -439,11 +459,13 @@ export class PanelModel implements IDisposable {
   private readonly _notebookChanged = new Signal<this, CurrentNotebook | null>(this);
   private readonly _missingChanged = new Signal<this, readonly MissingCells[]>(this);
   private readonly _problemChanged = new Signal<this, Problem | null>(this);
+  private readonly _isAskingChanged = new Signal<this, boolean>(this);
   private _chat: ChatModel;
   private _notebook: CurrentNotebook | null = null;
   private _problem: Problem | null = null;
   private _run = '';
   private _work = ' ';
+  private _isAsking = false;
   private _isDisposed = false;
 }
 

@@ -321,20 +321,12 @@ function followMode(model: PanelModel, host: PanelContext): IDisposable {
 
 /** The panel's tab shows that the person is needed, also while the panel is hidden. */
 function followAttention(model: PanelModel, widget: CellwrightPanel): IDisposable {
-  let { chat } = model;
   const look = (): void => {
-    widget.setAttention(chat.state.phase === 'approval' || chat.state.phase === 'input');
+    widget.setAttention(model.isAsking);
   };
-  const change = (): void => {
-    chat.changed.disconnect(look);
-    chat = model.chat;
-    chat.changed.connect(look);
-    look();
-  };
-  model.chatChanged.connect(change);
-  change();
+  model.isAskingChanged.connect(look);
+  look();
   return new DisposableDelegate(() => {
-    model.chatChanged.disconnect(change);
-    chat.changed.disconnect(look);
+    model.isAskingChanged.disconnect(look);
   });
 }

@@ -16,7 +16,15 @@ type Public<T> = {
 
 export type Chat = Public<ChatModel>;
 
-type Replaced = 'chat' | 'chatChanged' | 'openChat' | 'newChat' | 'modeOf' | 'rest';
+type Replaced =
+  | 'chat'
+  | 'chatChanged'
+  | 'isAsking'
+  | 'isAskingChanged'
+  | 'openChat'
+  | 'newChat'
+  | 'modeOf'
+  | 'rest';
 
 export interface Panel extends Omit<Public<PanelModel>, Replaced> {
   readonly chat: Chat;

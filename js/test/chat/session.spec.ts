@@ -318,6 +318,24 @@ describe('the chat that is shown', () => {
   });
 });
 
+describe('whether the person is asked something', () => {
+  it('is known of chats that are not shown, too', async () => {
+    await open(null);
+    const told: boolean[] = [];
+    panel.isAskingChanged.connect((_, isAsking) => told.push(isAsking));
+    panel.openChat('c1');
+    server.setChat(chatState('c1', { run: 'r1', phase: 'approval' }));
+    panel.openChat('c2');
+    await pass();
+    expect(panel.isAsking).toBe(true);
+    server.setChat(chatState('c1', { run: 'r1', phase: 'input' }));
+    server.setChat(chatState('c1', { run: 'r1', phase: 'tool' }));
+    server.setChat(chatState('c1', { run: 'r1', phase: 'approval' }));
+    server.send({ type: 'chat_deleted', chat: 'c1' });
+    expect(told).toEqual([true, false, true, false]);
+  });
+});
+
 describe('the list of chats', () => {
   it('shows what the server has', async () => {
     chats = [listed('c1', 'b.ipynb')];
