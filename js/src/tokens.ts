@@ -10,8 +10,12 @@ export const INotebookRegistry = new Token<NotebookRegistry>(
 
 /** Opens the panel, for those who have something to say in it. */
 export interface PanelOpener {
-  /** Show the panel with this in the composer, and send it if asked to. */
-  open(draft: Partial<Draft>, send?: boolean): void;
+  /**
+   * Show the panel with this in the composer, and send it if asked to.
+   *
+   * @param notebook Path of the notebook it is about: a chat of that one is shown first.
+   */
+  open(draft: Partial<Draft>, send?: boolean, notebook?: string): void;
 }
 
 export const IPanel = new Token<PanelOpener>(

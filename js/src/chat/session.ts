@@ -266,6 +266,13 @@ export class PanelModel implements IDisposable {
     }
   }
 
+  /** Show the chat that was used last with a notebook, unless one of its chats is shown. */
+  async showChatOf(path: string): Promise<void> {
+    if (this._chat.state.notebook_path !== path || this._undecided.has(path)) {
+      await this._showNewest(path);
+    }
+  }
+
   /** Put cells that were made while the notebook was closed into it. */
   insertMissing(cells: MissingCells): void {
     this._link?.insertMissing(cells);

@@ -120,8 +120,9 @@ export function addCellCommands(commands: CommandRegistry, parts: ActionParts): 
         isVisible: isOffered,
         execute: () => {
           const cell = active();
-          if (cell !== null) {
-            act(command.action, cell, parts);
+          const path = tracker.currentWidget?.context.localPath;
+          if (cell !== null && path !== undefined) {
+            act(command.action, cell, path, parts);
           }
         }
       })
@@ -130,13 +131,14 @@ export function addCellCommands(commands: CommandRegistry, parts: ActionParts): 
   return added;
 }
 
-/** Say something about a cell to the agent. */
+/** Say something about a cell of a notebook to the agent. */
 export function act(
   action: CellAction,
   cell: ICellModel,
+  path: string,
   { panel, trans }: Pick<ActionParts, 'panel' | 'trans'>
 ): void {
-  panel.open(cellPrompt(action, cell, trans), isSentAtOnce(action));
+  panel.open(cellPrompt(action, cell, trans), isSentAtOnce(action), path);
 }
 
 function cellCommands(trans: TranslationBundle): readonly CellCommand[] {

@@ -242,7 +242,7 @@ export class CellMarks implements IDisposable {
     const isWanted = this._parts.settings.choices.cellButtons;
     if (isWanted && buttons === undefined) {
       const fix = (cell: { readonly model: Parameters<typeof act>[1] }): void => {
-        act('fix', cell.model, this._parts);
+        act('fix', cell.model, panel.context.localPath, this._parts);
       };
       this._buttons.set(panel, new ErrorButtons(panel.content, this._parts.trans, fix));
     } else if (!isWanted) {

@@ -2,7 +2,6 @@ import type { ILayoutRestorer } from '@jupyterlab/application';
 import { Token } from '@lumino/coreutils';
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 
-import type { Draft } from '../chat/types';
 import type { Highlight } from '../markdown/highlighting';
 import type { PanelOpener } from '../tokens';
 import { CellwrightPanel } from './panel';
@@ -10,6 +9,8 @@ import type { PanelSession } from './panel_session';
 import { type HostParts, type PanelContext, type PanelRequest, PanelRequests } from './requests';
 
 const RANK = 900;
+
+type Said = Parameters<PanelOpener['open']>;
 
 /** Keeps the panel's place in the window; what fills it is loaded once the window stands. */
 export class PanelHost implements PanelOpener, PanelContext {
@@ -38,12 +39,11 @@ export class PanelHost implements PanelOpener, PanelContext {
     return shown;
   }
 
-  open(draft: Partial<Draft>, send = false): void {
-    const say = { draft, send };
+  open(...said: Said): void {
     if (this._session === null || this._session.isDisposed) {
-      this._waiting = say;
+      this._waiting = said;
     } else {
-      this._session.say(draft, send);
+      void this._session.say(...said);
     }
   }
 
@@ -58,12 +58,12 @@ export class PanelHost implements PanelOpener, PanelContext {
     const waiting = this._waiting;
     this._waiting = null;
     if (waiting !== null) {
-      session.say(waiting.draft, waiting.send);
+      void session.say(...waiting);
     }
   }
 
   private _session: PanelSession | null = null;
-  private _waiting: { readonly draft: Partial<Draft>; readonly send: boolean } | null = null;
+  private _waiting: Said | null = null;
 }
 
 export const IPanelHost = new Token<PanelHost>(

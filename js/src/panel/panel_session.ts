@@ -245,13 +245,20 @@ export class PanelSession implements IDisposable {
     this._parts.dispose();
   }
 
-  /** Put words into the composer of the chat that is shown, and send them if asked to. */
-  say(draft: Partial<Draft>, send: boolean): void {
+  /**
+   * Put words into the composer of the chat that is shown, and send them if asked to.
+   *
+   * @param notebook Path of the notebook they are about: a chat of that one is shown first.
+   */
+  async say(draft: Partial<Draft>, send = false, notebook?: string): Promise<void> {
+    this._host.show('compose');
+    if (notebook !== undefined) {
+      await this._model.showChatOf(notebook);
+    }
     const { chat } = this._model;
     const { composer } = chat;
     const mode = this._model.modeOf(chat);
     const whole = { text: '', context: [], model: composer.chosenModel, mode, ...draft };
-    this._host.show('compose');
     // Auto asks nothing more, so there the person's own Enter sends it.
     if (send && whole.text !== '' && whole.mode !== 'auto') {
       chat.ask(whole);

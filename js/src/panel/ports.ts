@@ -24,7 +24,8 @@ type Replaced =
   | 'openChat'
   | 'newChat'
   | 'modeOf'
-  | 'rest';
+  | 'rest'
+  | 'showChatOf';
 
 export interface Panel extends Omit<Public<PanelModel>, Replaced> {
   readonly chat: Chat;

@@ -213,6 +213,27 @@ describe('the chat that is shown', () => {
     expect(panel.chat.id).toBe('c1');
   });
 
+  it('is one of the notebook about which something is said', async () => {
+    chats = [listed('c1', 'a.ipynb'), listed('c2', 'b.ipynb')];
+    server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
+    server.setChat(chatState('c2', { notebook_path: 'b.ipynb' }));
+    await open();
+    panel.openChat('c2');
+    await pass(0.01);
+    const shown: string[] = [];
+    const show = async (path: string): Promise<void> => {
+      const showing = panel.showChatOf(path);
+      await pass(0.01);
+      await showing;
+      shown.push(panel.chat.id);
+    };
+    await show('b.ipynb');
+    await show('a.ipynb');
+    notebooks.open(new FakeNotebook('b.ipynb'));
+    await show('b.ipynb');
+    expect(shown).toEqual(['c2', 'c1', 'c2']);
+  });
+
   it('stays when the person looks at something that is no notebook', async () => {
     await open();
     const { chat } = panel;

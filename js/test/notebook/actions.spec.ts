@@ -17,6 +17,7 @@ const ERROR = {
 interface Said {
   readonly draft: Partial<Draft>;
   readonly send: boolean | undefined;
+  readonly notebook: string | undefined;
 }
 
 function offered(): {
@@ -35,14 +36,15 @@ function offered(): {
   const tracker = {
     get activeCell() {
       return content.activeCell;
-    }
+    },
+    currentWidget: document.panel
   } as INotebookTracker;
   const said: Said[] = [];
   const commands = new CommandRegistry();
   const added = addCellCommands(commands, {
     tracker,
     trans,
-    panel: { open: (draft, send) => said.push({ draft, send }) }
+    panel: { open: (draft, send, notebook) => said.push({ draft, send, notebook }) }
   });
   return {
     commands,
@@ -72,12 +74,13 @@ describe('the commands about a cell', () => {
     expect(visible).toEqual(Object.values(CellCommandIDs).filter(id => expected.includes(id)));
   });
 
-  it('ask for a fix at once, with the error', async () => {
+  it('ask for a fix at once, with the error, in a chat of the notebook', async () => {
     const { commands, said, choose } = offered();
     choose(1);
     await commands.execute(CellCommandIDs.fix);
     const context = [{ kind: 'error', cell_id: 'bad', text: "NameError: name 'x' is not defined" }];
-    expect(said).toEqual([{ draft: { text: 'Fix the error in this cell.', context }, send: true }]);
+    const draft = { text: 'Fix the error in this cell.', context };
+    expect(said).toEqual([{ draft, send: true, notebook: 'folder/notebook.ipynb' }]);
   });
 
   it('wait for more words before they continue', async () => {
