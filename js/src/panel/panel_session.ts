@@ -1,5 +1,5 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { Dialog, showDialog } from '@jupyterlab/apputils';
+import { Dialog, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -7,6 +7,7 @@ import { DisposableDelegate, DisposableSet, type IDisposable } from '@lumino/dis
 
 import { openPanel, type PanelModel } from '../chat/session';
 import type { Draft } from '../chat/types';
+import { complaintOf } from '../client/problems';
 import { MODES, OPEN_KEEPING, OPEN_RUNS, PanelCommandIDs } from '../command_ids';
 import { openerOf } from '../pages/page_opener';
 import { agentIcon } from '../ui/agent_icon';
@@ -115,7 +116,11 @@ function chatCommands(model: Panel, host: PanelContext): readonly Command[] {
       {
         label: trans.__('Undo the Last Run of the Agent'),
         caption: trans.__('Takes back its cells; variables keep their values'),
-        isEnabled: () => model.chat.state.run === '' && model.chat.turns.length > 0,
+        isEnabled: () => {
+          const { state, turns } = model.chat;
+          const port = notebooks?.find(state.notebook_path);
+          return state.run === '' && turns.length > 0 && port?.editable === true;
+        },
         execute: () => {
           const { chat } = model;
           const run = chat.turns.at(-1)?.runId;
@@ -132,7 +137,12 @@ function chatCommands(model: Panel, host: PanelContext): readonly Command[] {
         isEnabled: () => model.chat.id !== '',
         execute: async () => {
           const { id, title } = model.chat.state;
-          saveAs(await model.exportChat(id, 'markdown'), `${title || 'chat'}.md`);
+          try {
+            saveAs(await model.exportChat(id, 'markdown'), `${title || 'chat'}.md`);
+          } catch (error) {
+            const command = trans.__('Export the Chat with the Agent');
+            await showErrorMessage(command, complaintOf(error));
+          }
         }
       }
     ]

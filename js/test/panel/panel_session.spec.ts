@@ -66,3 +66,21 @@ it('asks about a cell in a chat of its notebook, whichever is shown', async () =
   await expect.poll(() => server.sent('ask')).toHaveLength(1);
   expect(server.sent('ask')[0]?.chat).toBe('a');
 });
+
+it('offers to undo the last run only where its notebook is open', async () => {
+  const isOffered = (): boolean => commands.isEnabled(PanelCommandIDs.undoRun);
+  await expect.poll(isOffered).toBe(true);
+  notebooks.close(notebook);
+  expect(isOffered()).toBe(false);
+});
+
+it('says why a chat was not exported', async () => {
+  await expect.poll(() => commands.isEnabled(PanelCommandIDs.exportChat)).toBe(true);
+  const refusal = { message: 'No room.', hint: 'Free some.' };
+  server.routes.set('GET chats/a/export', () => Response.json(refusal, { status: 507 }));
+  const exporting = commands.execute(PanelCommandIDs.exportChat);
+  const dialog = (): string => document.querySelector('.jp-Dialog')?.textContent ?? '';
+  await expect.poll(dialog).toContain('No room. Free some.');
+  document.querySelector<HTMLButtonElement>('.jp-Dialog button')?.click();
+  await exporting;
+});
