@@ -24,7 +24,9 @@ export function button(className: string, label: string, press: () => void): HTM
   node.type = 'button';
   node.addEventListener('click', event => {
     event.stopPropagation();
-    press();
+    if (event.detail < 2) {
+      press(); // the second click of a double one would do it again, at cost
+    }
   });
   return node;
 }

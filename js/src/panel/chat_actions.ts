@@ -78,6 +78,9 @@ export function useChatActions(
   });
   return React.useMemo(() => {
     const ask = (runId: string, text: string, optionsNow: () => AskOptions): void => {
+      if (chat.sending.some(draft => draft.text === text)) {
+        return; // a double click
+      }
       askWhenOpen(runId, () => {
         const { chosenModel: model } = chat.composer;
         chat.ask({ text, context: [], mode: panel.modeOf(chat), model }, optionsNow());

@@ -161,7 +161,7 @@ describe('a proposed edit', () => {
 describe('Fix with agent', () => {
   const error = { output_type: 'error', ename: 'ValueError', evalue: 'no', traceback: [] };
 
-  it('is offered on cells that failed, and goes when they run again', async () => {
+  it('is offered on cells that failed, asks once, and goes when they run again', async () => {
     const document = open([code('a', 'x', { outputs: [error] }), code('b', 'y')]);
     const fix = vi.fn();
     const buttons = new ErrorButtons(document.panel.content, trans, fix);
@@ -177,7 +177,11 @@ describe('Fix with agent', () => {
     expect(shown()).toEqual([undefined, undefined]);
     run.apply(finished('b'));
     await expect.poll(shown).toEqual([undefined, 'Fix with agent']);
-    document.panel.node.querySelector<HTMLElement>('.cw-cell-error-bar button')?.click();
+    const button = document.panel.node.querySelector<HTMLElement>('.cw-cell-error-bar button');
+    for (const detail of [1, 2]) {
+      button?.dispatchEvent(new MouseEvent('click', { bubbles: true, detail }));
+    }
+    expect(fix).toHaveBeenCalledOnce();
     expect(fix).toHaveBeenCalledWith(document.panel.content.widgets[1]);
     buttons.dispose();
     expect(shown()).toEqual([undefined, undefined]);

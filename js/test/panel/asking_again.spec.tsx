@@ -53,6 +53,15 @@ it('asks the same again, in place of what runs too', async () => {
   expect(chat.calls[0]?.[2]).toEqual({ supersedes: 'run-1', instead: true });
 });
 
+it('asks once where it is pressed twice', async () => {
+  const chat = new FakeChat({}, [turn()]);
+  await new Stage(new FakePanel(chat)).show();
+  press(AGAIN);
+  chat.sending = [{ text: turn().prompt, context: [], mode: 'ask', model: '' }];
+  press(AGAIN);
+  expect(chat.calls.map(([name]) => name)).toEqual(['ask']);
+});
+
 it('waits for a notebook that is closed, says so beside the turn, and asks once it is open', async () => {
   const chat = new FakeChat({ notebook_path: 'away.ipynb' }, [turn()]);
   const stage = new Stage(new FakePanel(chat));
