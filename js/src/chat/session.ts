@@ -6,12 +6,10 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { takeTabId } from '../client/browser_store';
 import { VERSION } from '../client/health';
 import {
-  type ExportFormat,
   type MissingCells,
   Rest,
   type ServiceChange,
   type ServiceState,
-  type UploadedFile,
   type VariableSummary
 } from '../client/panel_rest';
 import { type Problem, problemOf } from '../client/problems';
@@ -231,14 +229,6 @@ export class PanelModel implements IDisposable {
     return this._try(async () => {
       this.openChat(await this._list.branch(id, run));
     });
-  }
-
-  exportChat(id: string, to: ExportFormat): Promise<Blob> {
-    return this.rest.exportChat(id, to);
-  }
-
-  uploadFile(...upload: Parameters<Rest['uploadFile']>): Promise<UploadedFile> {
-    return this.rest.uploadFile(...upload);
   }
 
   /** The variables of the shown notebook's kernel; none where there is no kernel. */

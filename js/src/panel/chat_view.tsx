@@ -272,7 +272,7 @@ export function ChatView(props: ChatViewProps) {
   const offers = useLibraryOffers(panel, chat, props.documentChoice);
   const uploads = useUploads(
     (file, name) =>
-      panel.uploadFile(file, name, {
+      panel.rest.uploadFile(file, name, {
         notebook: state.notebook_path,
         assistant: chat.composer.assistant
       }),

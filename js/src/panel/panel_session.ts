@@ -138,7 +138,7 @@ function chatCommands(model: Panel, host: PanelContext): readonly Command[] {
         execute: async () => {
           const { id, title } = model.chat.state;
           try {
-            saveAs(await model.exportChat(id, 'markdown'), `${title || 'chat'}.md`);
+            saveAs(await model.rest.exportChat(id, 'markdown'), `${title || 'chat'}.md`);
           } catch (error) {
             const command = trans.__('Export the Chat with the Agent');
             await showErrorMessage(command, complaintOf(error));

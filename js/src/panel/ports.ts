@@ -44,6 +44,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'context'
     | 'dropBranches'
     | 'endPreview'
+    | 'exportChat'
     | 'forgetSnapshots'
     | 'keepBranch'
     | 'models'
@@ -59,6 +60,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'takeNote'
     | 'tryService'
     | 'undoVariables'
+    | 'uploadFile'
     | 'variable'
     | 'waitingNotes'
   >;

@@ -35,7 +35,7 @@ function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionR
   };
   const exportAs = (format: ExportFormat): void => {
     setProblem('');
-    panel.exportChat(chat.id, format).then(
+    panel.rest.exportChat(chat.id, format).then(
       blob => {
         saveAs(blob, `${title}.${ENDINGS[format]}`);
       },

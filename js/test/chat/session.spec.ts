@@ -458,17 +458,6 @@ describe('notices', () => {
   });
 });
 
-describe('files', () => {
-  it('go up and come down by the routes', async () => {
-    await open();
-    const file = { file: 'f', name: 'a.txt', size_bytes: 1, mime: 'text/plain' };
-    server.routes.set('POST files', () => file);
-    server.routes.set('GET chats/c1/export', () => new Response('# Chat'));
-    expect(await panel.uploadFile(new Blob(['x']), 'a.txt')).toMatchObject(file);
-    expect(await (await panel.exportChat('c1', 'markdown')).text()).toBe('# Chat');
-  });
-});
-
 describe('a panel', () => {
   it('does without notebooks', async () => {
     await open(null);

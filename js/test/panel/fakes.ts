@@ -22,7 +22,6 @@ import type { ChatSummary, Draft, LinkState, NoticeBlock, Turn } from '../../src
 import type {
   AssistantChoices,
   ChatContext,
-  ExportFormat,
   KernelSnapshots,
   ListedChat,
   MissingCells,
@@ -32,7 +31,6 @@ import type {
   ServiceCheck,
   ServiceState,
   Thumb,
-  UploadedFile,
   WaitingNote
 } from '../../src/client/panel_rest';
 import type { Chat, Notebooks, NotebookView, Panel } from '../../src/panel/ports';
@@ -307,6 +305,15 @@ export class FakePanel implements Panel {
       this.calls.push(['endPreview', id]);
       return this.answer(undefined);
     },
+    exportChat: (id, to) => {
+      this.calls.push(['exportChat', id, to]);
+      return this.answer(new Blob(['text']));
+    },
+    uploadFile: (file, name, place) => {
+      this.calls.push(['uploadFile', name, place]);
+      const uploaded = { file: `0a1b-${name}`, name, size_bytes: file.size, mime: file.type };
+      return this.answer({ ...uploaded, library: this.library });
+    },
     putFilesBack: (kernel, run, step) => {
       this.calls.push(['putFilesBack', kernel, run, step]);
       return this.answer({ ...this.files, run_id: run, step });
@@ -396,15 +403,6 @@ export class FakePanel implements Panel {
   branchChat(id: string, run: string): Promise<void> {
     this.calls.push(['branchChat', id, run]);
     return Promise.resolve();
-  }
-  exportChat(id: string, to: ExportFormat): Promise<Blob> {
-    this.calls.push(['exportChat', id, to]);
-    return this.answer(new Blob(['text']));
-  }
-  uploadFile(...[file, name, place]: Parameters<Panel['uploadFile']>): Promise<UploadedFile> {
-    this.calls.push(['uploadFile', name, place]);
-    const uploaded = { file: `0a1b-${name}`, name, size_bytes: file.size, mime: file.type };
-    return this.answer({ ...uploaded, library: this.library });
   }
   variables(): Promise<readonly VariableSummary[]> {
     return this.answer(this.names);
