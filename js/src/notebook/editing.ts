@@ -96,7 +96,7 @@ export class CellEditing {
         }
       });
     }
-    log.note(run, call, { kind: 'added', cellId: id, json: cell, after: batch.before(id) });
+    log.note(run, call, { kind: 'added', cellId: id, json: cell, behind: batch.allBefore(id) });
   }
 
   /** Behind the cell it names, else behind the run's last one; null: at the end. */
@@ -163,7 +163,7 @@ export class CellEditing {
       return;
     }
     const gone = { kind: 'removed', cellId: id, json: cell.toJSON() } as const;
-    this._parts.log.note(run, call, { ...gone, after: batch.before(id) });
+    this._parts.log.note(run, call, { ...gone, behind: batch.allBefore(id) });
     this._change(run, call, () => {
       batch.remove(id);
     });
@@ -243,7 +243,7 @@ export function insertCells(parts: EditingParts, run: string, cells: NotebookEdi
             kind: 'added',
             cellId: cell.id,
             json,
-            after: batch.before(cell.id)
+            behind: batch.allBefore(cell.id)
           });
         }
       }

@@ -119,6 +119,11 @@ export class CellBatch {
     return this._ids[this._ids.indexOf(id) - 1] ?? '';
   }
 
+  /** Ids of all cells before this one, from the first on. */
+  allBefore(id: string): readonly string[] {
+    return this._ids.slice(0, Math.max(0, this._ids.indexOf(id)));
+  }
+
   /** Put a cell behind another: empty: first; not there: last. */
   insert(id: string, cell: NewCell, after: string): void {
     const index = this._place(after);
@@ -175,8 +180,8 @@ export interface Presence {
   readonly cellId: string;
   /** The cell as it is, or was when it was taken out. */
   json: NewCell | CellJson;
-  /** Id of the cell it followed. */
-  after: string;
+  /** Ids of all cells that it followed: the last of them may be gone when it comes back. */
+  behind: readonly string[];
 }
 
 export interface Rewriting {

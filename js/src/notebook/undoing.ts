@@ -129,7 +129,7 @@ function takeOut(batch: CellBatch, change: Presence): UndoOutcome {
     return 'kept';
   }
   change.json = cell.toJSON();
-  change.after = batch.before(change.cellId);
+  change.behind = batch.allBefore(change.cellId);
   batch.remove(change.cellId);
   return 'done';
 }
@@ -138,7 +138,8 @@ function putIn(batch: CellBatch, change: Presence): UndoOutcome {
   if (batch.get(change.cellId) !== null) {
     return 'nothing';
   }
-  batch.insert(change.cellId, change.json, change.after);
+  const there = change.behind.filter(id => batch.get(id) !== null);
+  batch.insert(change.cellId, change.json, there.at(-1) ?? '');
   return 'done';
 }
 

@@ -88,6 +88,16 @@ describe('undoing a run', () => {
     expect(sources(document)).toEqual(['x = 11', 'y = 2', 'z + 1']);
   });
 
+  it('brings a cell back near where it was when the one before it is gone', () => {
+    const document = open(THREE);
+    const run = new Run(document.port);
+    run.apply(added('last', { after: 'c' }));
+    run.apply(removed('c', 'w = 3', 'call-2'));
+    document.model.sharedModel.deleteCell(1);
+    document.port.undo('run-1', 'call-2');
+    expect(ids(document)).toEqual(['a', 'c', 'last']);
+  });
+
   it('keeps a cell that the person moved', () => {
     const document = open(THREE);
     new Run(document.port).apply(moved('a', 'c'));
