@@ -62,11 +62,18 @@ export class RunUndo {
         `${direction} ${String((this._turns += 1))}`,
         () => {
           const batch = new CellBatch(shared);
-          for (const change of steps.flatMap(step => inOrder(step, direction))) {
-            const outcome = turn(batch, change, direction);
-            outcomes.set(change.cellId, worse(outcomes.get(change.cellId), outcome));
-            if (outcome === 'done' && change.kind === 'edited') {
-              rewritten.push(change);
+          for (const step of steps) {
+            const seen = inOrder(step, direction).map(change => {
+              const outcome = turn(batch, change, direction);
+              outcomes.set(change.cellId, worse(outcomes.get(change.cellId), outcome));
+              if (outcome === 'done' && change.kind === 'edited') {
+                rewritten.push(change);
+              }
+              return outcome;
+            });
+            // What was only kept can be turned once the person takes their change back.
+            if (seen.includes('done') || !seen.includes('kept')) {
+              step.isUndone = direction === 'undo';
             }
           }
         },
@@ -74,9 +81,6 @@ export class RunUndo {
       );
       this._showOutputs(rewritten, direction);
     });
-    for (const step of steps) {
-      step.isUndone = direction === 'undo';
-    }
     return { changed: withOutcome(outcomes, 'done'), kept: withOutcome(outcomes, 'kept') };
   }
 

@@ -88,6 +88,17 @@ describe('undoing a run', () => {
     expect(sources(document)).toEqual(['x = 11', 'y = 2', 'z + 1']);
   });
 
+  it('takes back what it kept before once the person has taken their change back', () => {
+    const document = open();
+    new Run(document.port).apply(edited('a', 'x = 1', 'x = 10'));
+    const cell = document.model.sharedModel.getCell(0);
+    cell.setSource('x = 11');
+    expect(document.port.undo('run-1').kept).toEqual(['a']);
+    cell.setSource('x = 10');
+    expect(document.port.undo('run-1').changed).toEqual(['a']);
+    expect(sources(document)[0]).toBe('x = 1');
+  });
+
   it('brings a cell back near where it was when the one before it is gone', () => {
     const document = open(THREE);
     const run = new Run(document.port);
