@@ -6,6 +6,9 @@ import { isObject, type Shape } from '../wire/shapes';
 /** Where the server extension answers, below the server's base URL. */
 const ROOT = 'cellwright/v1';
 
+const UNREACHED = 'The Jupyter server does not answer.';
+const UNREACHED_HINT = 'See whether it still runs and whether you are connected, then try again.';
+
 /** The server refused a request, was not reached, or answered what nobody understands. */
 export class RequestError extends Error {
   /**
@@ -44,8 +47,9 @@ export async function send(
   let response: Response;
   try {
     response = await ServerConnection.makeRequest(url, init, settings);
-  } catch (error) {
-    throw new RequestError(0, 'network', String(error), '');
+  } catch {
+    // What the browser says of it differs from browser to browser, and tells nobody what to do.
+    throw new RequestError(0, 'network', UNREACHED, UNREACHED_HINT);
   }
   if (!response.ok) {
     throw await refusal(response);

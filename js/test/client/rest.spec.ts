@@ -193,6 +193,8 @@ describe('a refusal', () => {
     const down = (): Promise<Response> => Promise.reject(new TypeError('no route'));
     const error = await errorOf(new Rest({ ...server.settings, fetch: down }).service());
     expect(error).toMatchObject({ status: 0, code: 'network' });
+    expect(error.message).toBe('The Jupyter server does not answer.');
+    expect(error.hint).toContain('then try again');
   });
 
   it('names the field that is wrong', async () => {
