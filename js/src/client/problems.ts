@@ -39,7 +39,7 @@ export function complaintOf(error: unknown): string {
   if (error instanceof RequestError) {
     return [error.message, hintHere(error.hint)].filter(text => text !== '').join(' ');
   }
-  return String(error);
+  return messageOf(error);
 }
 
 /** What an error says. */

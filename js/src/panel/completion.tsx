@@ -3,7 +3,7 @@ import * as React from 'react';
 
 import type { OutlineEntry } from '../chat/notebooks';
 import type { AssistantSummary } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Icon, type IconName } from '../ui/button';
 import { takeAnswer, useTrans } from '../ui/hooks';
 import type { VariableSummary } from '../wire/generated';
@@ -175,7 +175,7 @@ function useAsked(
         setFound({ ...NONE, list });
       },
       error => {
-        setFound({ ...NONE, problem: messageOf(error) });
+        setFound({ ...NONE, problem: complaintOf(error) });
       }
     );
   }, [isWanted, source, ask]);

@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ChatContext, KernelSnapshots } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { formatCount, formatDollars, formatSize } from '../ui/figures';
 import { takeAnswer, useTrans } from '../ui/hooks';
@@ -90,7 +90,7 @@ function HistorySummary({ found, source, draft, onDraft, onSaved }: HistorySumma
         onSaved(context);
       },
       (error: unknown) => {
-        setProblem(messageOf(error));
+        setProblem(complaintOf(error));
       }
     );
   };
@@ -251,7 +251,7 @@ function KeptStates({ source }: { source: StateSource }) {
         setForgotten(true);
       },
       (error: unknown) => {
-        setProblem(messageOf(error));
+        setProblem(complaintOf(error));
       }
     );
   };

@@ -8,7 +8,7 @@ import {
   TEXT_FILTERS,
   type TextFilter
 } from '../chat/chat_settings';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import { rowsOf, saveOrLeave } from '../ui/text_edit';
@@ -99,7 +99,7 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
     if (!isTooLong) {
       setProblem('');
       settings.save(text, choice).then(onClose, (error: unknown) => {
-        setProblem(messageOf(error));
+        setProblem(complaintOf(error));
       });
     }
   };

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { UploadedFile } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Button, Icon } from '../ui/button';
 import { useTrans } from '../ui/hooks';
 import type { Chat, Panel } from './ports';
@@ -53,7 +53,7 @@ export function useLibraryOffers(
       await panel.rest.addDocument({ place: item.file, name: item.name, library, notebook });
       setAdded(items => [...items, item]);
     } catch (error) {
-      setProblem(messageOf(error));
+      setProblem(complaintOf(error));
       composer.addContext(item);
     }
   };

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ProjectTextRow } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { CodeBlock } from '../ui/code_block';
 import { formatSize } from '../ui/figures';
@@ -64,7 +64,7 @@ function AskedText({ row }: { readonly row: ProjectTextRow }) {
       },
       (error: unknown) => {
         setDecision('none');
-        setProblem(messageOf(error));
+        setProblem(complaintOf(error));
       }
     );
   };

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { ChatSummary } from '../chat/types';
 import type { ExportFormat } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { Icon, IconButton } from '../ui/button';
 import { Confirming } from '../ui/confirming';
 import { saveAs } from '../ui/copy_and_save';
@@ -40,7 +40,7 @@ function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionR
         saveAs(blob, `${title}.${ENDINGS[format]}`);
       },
       (error: unknown) => {
-        setProblem(messageOf(error));
+        setProblem(complaintOf(error));
       }
     );
   };

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { UploadedFile } from '../client/panel_rest';
-import { messageOf } from '../client/problems';
+import { complaintOf } from '../client/problems';
 import { useTrans } from './hooks';
 
 /** What the server takes of one file. */
@@ -35,7 +35,7 @@ export function useUploads(
     try {
       latest.current(await upload(file, name));
     } catch (error) {
-      const reason = messageOf(error);
+      const reason = complaintOf(error);
       setProblem(trans.__('%1 could not be uploaded: %2', name, reason));
     } finally {
       setUploading(names => without(names, name));

@@ -2,6 +2,7 @@ import { act, cleanup, fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import type { ChatSummary } from '../../src/chat/types';
+import { RequestError } from '../../src/client/request';
 import { fileName } from '../../src/ui/copy_and_save';
 import { formatMoment } from '../../src/ui/words';
 import { FakePanel } from './fakes';
@@ -178,10 +179,10 @@ it.each([
   vi.unstubAllGlobals();
 });
 
-it('says why a chat could not be exported', async () => {
-  panel.refusal = new Error('It was deleted.');
+it('says why a chat could not be exported, and what to do', async () => {
+  panel.refusal = new RequestError(404, '', 'It was deleted.', 'Choose another.');
   choose('Whales', 'Export as notebook');
-  expect((await screen.findByRole('alert')).textContent).toBe('It was deleted.');
+  expect((await screen.findByRole('alert')).textContent).toBe('It was deleted. Choose another.');
 });
 
 it('takes out of a file name what file systems do not allow', () => {
