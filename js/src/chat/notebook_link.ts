@@ -150,8 +150,6 @@ class NotebookAttachments implements IDisposable {
   private _isDisposed = false;
 }
 
-/** A chat without word of its run is worth a look when something happened in it just now. */
-
 interface NotebookLinkOptions {
   readonly socket: ServerSocket;
   readonly rest: Rest;

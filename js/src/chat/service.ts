@@ -1,16 +1,14 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Rest, ServiceChange, ServiceState } from '../client/panel_rest';
+import { MODES } from '../command_ids';
 import type { Mode } from '../wire/generated';
-
-/** From the one that may do least. */
-const ORDER: readonly Mode[] = ['plan', 'ask', 'edits', 'auto'];
 
 /** The wanted mode, or the next stricter one that is allowed, or else the strictest there is. */
 export function allowedMode(wanted: Mode, allowed: readonly Mode[]): Mode {
-  const stricter = ORDER.slice(0, ORDER.indexOf(wanted) + 1);
+  const stricter = MODES.slice(0, MODES.indexOf(wanted) + 1);
   const best = stricter.filter(mode => allowed.includes(mode)).at(-1);
-  return best ?? ORDER.find(mode => allowed.includes(mode)) ?? 'plan';
+  return best ?? MODES.find(mode => allowed.includes(mode)) ?? 'plan';
 }
 
 /** What is allowed as long as the server has not said more. */

@@ -8,7 +8,7 @@ import type {
   ListedSignIn as SignIn,
   ListedTool as KeptTool,
   MemoryList as MemoryAnswer,
-  ToolList as ToolAnswer,
+  ToolList,
   UsageTotals as UsageAnswer,
   WantedBudgets as BudgetChange
 } from '../wire/generated';
@@ -24,16 +24,7 @@ export type {
   Proposed as MemoryProposal,
   UsageLine as UsageRow
 } from '../wire/generated';
-export type {
-  BudgetChange,
-  KeptTool,
-  LibraryAnswer,
-  Memory,
-  MemoryAnswer,
-  SignIn,
-  ToolAnswer,
-  UsageAnswer
-};
+export type { BudgetChange, KeptTool, LibraryAnswer, Memory, MemoryAnswer, SignIn, UsageAnswer };
 
 /** Where a fact holds. */
 export type Scope = Memory['scope'];
@@ -124,7 +115,7 @@ export class KeepingRest {
   }
 
   /** The tools that were added, those of the folder of a notebook among them. */
-  tools(notebook: string): Promise<ToolAnswer> {
+  tools(notebook: string): Promise<ToolList> {
     return this._get(shape('ToolList'), ['tools'], { notebook, ...QUIETLY });
   }
 

@@ -53,7 +53,6 @@ export type ExportFormat = 'markdown' | 'ipynb' | 'html';
 
 export type {
   AssistantSummary,
-  ContextPiece as ContextPart,
   AgentCell,
   ProviderOffer,
   UnusableAssistant,

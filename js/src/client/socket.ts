@@ -81,21 +81,16 @@ const STRIKES = 2;
  * the server sent seconds apart. Needs no clock that server and tab share.
  */
 class LinkQuality {
-  /** Time from a `ping` to its `pong`; null: not measured. */
-  get lagSeconds(): number | null {
-    return this._lagSeconds;
-  }
-
   get isBuffered(): boolean {
     return this._isBuffered;
   }
 
   /** A `pong` came; both times in milliseconds of one clock. */
   pong(sentAt: number, now: number): void {
-    this._lagSeconds = Math.max(0, now - sentAt) / 1000;
-    if (this._lagSeconds > HELD_BACK_SECONDS) {
+    const lagSeconds = Math.max(0, now - sentAt) / 1000;
+    if (lagSeconds > HELD_BACK_SECONDS) {
       this._strike();
-    } else if (this._lagSeconds < GOOD_SECONDS) {
+    } else if (lagSeconds < GOOD_SECONDS) {
       this._strikes = Math.max(0, this._strikes - 1);
       this._isBuffered = this._isBuffered && this._strikes > 0;
     }
@@ -121,7 +116,6 @@ class LinkQuality {
     this._isBuffered = this._isBuffered || this._strikes >= STRIKES;
   }
 
-  private _lagSeconds: number | null = null;
   private _isBuffered = false;
   private _strikes = 0;
   private _burst = { end: -Infinity, first: Infinity, last: -Infinity, isCounted: false };
@@ -191,11 +185,6 @@ export class ServerSocket implements IDisposable {
   /** The server's version; empty: not known yet. */
   get serverVersion(): string {
     return this._serverVersion;
-  }
-
-  /** Time from a `ping` to its `pong`; null: not measured. */
-  get lagSeconds(): number | null {
-    return this._quality.lagSeconds;
   }
 
   /** Something between server and browser holds text back. */

@@ -242,10 +242,9 @@ describe('coming back', () => {
 });
 
 describe('a line that is alive', () => {
-  it('is pinged every 20 seconds, which measures its lag', async () => {
+  it('is pinged every 20 seconds', async () => {
     await connected();
     expect(server.sent('ping')).toHaveLength(1);
-    expect(socket.lagSeconds).toBe(0);
     await pass(62);
     expect(server.sent('ping')).toHaveLength(4);
     expect(server.sockets).toHaveLength(1);
@@ -321,7 +320,6 @@ describe('a proxy that holds text back', () => {
       server.send({ type: 'pong', at });
     }
     expect(told).toEqual([true]);
-    expect(socket.lagSeconds).toBeGreaterThan(2);
   });
 
   it('is forgotten once answers come in time again', async () => {

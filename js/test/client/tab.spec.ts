@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { takeTabId, type TabStore } from '../../src/client/browser_store';
+import { takeTabId, type TextStore } from '../../src/client/browser_store';
 
-class Store implements TabStore {
+class Store implements TextStore {
   constructor(readonly values = new Map<string, string>()) {}
   getItem(key: string): string | null {
     return this.values.get(key) ?? null;
