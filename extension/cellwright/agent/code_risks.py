@@ -19,6 +19,7 @@ from cellwright.agent.command_risks import (
     HIDDEN,
     INSTALLS,
     MOVES_FILES,
+    OTHER_LANGUAGES,
     PACKAGE_MAGICS,
     RUNS_DOWNLOADS,
     UNKNOWN,
@@ -580,6 +581,8 @@ class _CodeReader:
     def _line_magic(self, name: str, line: str) -> Iterator[CodeRisk]:
         if name in SHELL_MAGICS:
             yield from self._commands({line})
+        elif name == "sc":  # %sc result=command
+            yield from self._commands({line.partition("=")[2]})
         elif name in DELETING_MAGICS | PACKAGE_MAGICS:
             yield from self._commands({f"{name} {line}"})
         elif name == "alias":
@@ -611,6 +614,10 @@ class _CodeReader:
                 yield from self._inner(body)
             else:
                 yield from self._commands({body})
+            if program in OTHER_LANGUAGES:
+                yield HIDDEN
+            # A shell without a command reads the body, which can be read here, too.
+            yield from (risk for risk in self._commands({f"env {line}"}) if risk is not HIDDEN)
         elif name in ("perl", "ruby"):
             yield HIDDEN
         elif name not in OTHER_TEXTS:
@@ -805,7 +812,9 @@ SIGNS = (
     _sign(r"\bsudo\s{1,9}\S|\bch(?:mod|own)\s{1,9}-R\b", AS_ADMINISTRATOR),
     _sign(r"\b(?:curl|wget)\b.{0,300}\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da)?sh\b", RUNS_DOWNLOADS),
     _sign(
-        r"(?:^|[\s/\\\"'~(])\.(?:jupyter|ipython|cellwright|ssh|bashrc|profile|zshrc)\b", GUARDED
+        r"(?:^|[\s/\\\"'~(])\.(?:jupyter|ipython|cellwright|ssh|(?:bash|z)rc|(?:bash_|z)?profile"
+        r"|bash_login|zshenv|zlogin)\b",
+        GUARDED,
     ),
     _sign(r"\bkernelspec|\bkernels?[/\\].{0,200}kernel\.json|\bjupyter_\w{0,40}config\b", GUARDED),
     _sign(r"\bsitecustomize\b|\busercustomize\b|\bipython_\w{0,40}config\b", GUARDED),

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 
@@ -74,6 +75,12 @@ SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`|<\(([^()]*)\)")
 SEPARATORS = re.compile(r"^[;&|()\n]+$")
 VERSION = re.compile(r"[\d.]+$")
 LINES = re.compile(r"\\\n")
+SHELL_VALUES = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+"""Options of a shell that take the next word."""
+GIVEN_CODE = re.compile(r"-[A-Za-z0-9]*[eEr]$|-p$|--(?:eval|print|run)\b")
+"""Options of other languages in front of code: ``perl -ne``, ``node --eval``."""
+EXACTLY = frozenset({"-e", "-r", "-E"})
+"""Those of them that are seen behind values of other options, too."""
 SMALL = 60
 """So many words of one command are looked at."""
 DEPTH_LIMIT = 4
@@ -135,10 +142,15 @@ def _words(text: str) -> list[str]:
 
 
 def _read(words: list[str], depth: int) -> ShellCommand:
-    """What one command shows."""
-    words = _without_prefix(words[:SMALL])
-    if not words:
-        return ShellCommand()
+    """What one command shows; a word behind an option may be its value or the command itself."""
+    risks: dict[CodeRisk, None] = {}
+    python: list[str] = []
+    for command in _without_prefix(words[:SMALL]):
+        _add(_read_program(command, depth), risks, python)
+    return ShellCommand(tuple(risks), tuple(python))
+
+
+def _read_program(words: list[str], depth: int) -> ShellCommand:
     name = _program(words[0])
     if name is None:
         return ShellCommand((HIDDEN,))
@@ -149,19 +161,22 @@ def _read(words: list[str], depth: int) -> ShellCommand:
     return ShellCommand(tuple(_risks_of(name, words[1:])))
 
 
-def _without_prefix(words: list[str]) -> list[str]:
-    """The command itself, behind variables, keywords of the shell and programs that run it."""
-    behind = False
+def _without_prefix(words: list[str]) -> Iterator[list[str]]:
+    """The commands it may be, behind variables, keywords of the shell and programs that run it."""
+    behind = is_option = False
     for place, word in enumerate(words):
         if _program(word) in BEFORE:
             behind = True
         elif ASSIGNED.match(word) or word in KEYWORDS:
             continue
         elif behind and (word.startswith("-") or VERSION.match(word[:-1] or word)):
+            is_option = word.startswith("-")
             continue  # an option of the program in front, or its number of seconds
         else:
-            return words[place:]
-    return []
+            yield words[place:]
+            if not is_option:
+                return
+        is_option = False
 
 
 def _program(word: str) -> str | None:
@@ -176,25 +191,27 @@ def _program(word: str) -> str | None:
 
 def _read_shell(words: list[str], depth: int) -> ShellCommand:
     for place, word in enumerate(words[1:], start=1):
+        if word.startswith("<<<"):
+            return read_commands(word[3:] or " ".join(words[place + 1 : place + 2]), depth + 1)
         if re.fullmatch(r"-\w*c|/c|-Command", word):
             rest = (
                 words[place + 1 :] if word in ("/c", "-Command") else words[place + 1 : place + 2]
             )
             return read_commands(" ".join(rest) or UNKNOWN, depth + 1)
-        if not word.startswith(("-", "/")):
+        if not word.startswith(("-", "/", "+")) and words[place - 1] not in SHELL_VALUES:
             return ShellCommand()  # a script: a file that the text only names
     return ShellCommand((HIDDEN,))  # it reads its commands from somewhere else
 
 
 def _read_python(words: list[str], depth: int) -> ShellCommand:
     for place, word in enumerate(words[1:], start=1):
-        if word == "-c":
+        if re.fullmatch("-[A-Za-z]*c", word):
             code = words[place + 1 : place + 2]
             known = bool(code) and code[0] != UNKNOWN
             return ShellCommand(python=tuple(code)) if known else ShellCommand((HIDDEN,))
         if word == "-m":
             return _read(words[place + 1 :], depth)
-        if not word.startswith("-"):
+        if not word.startswith("-") and words[place - 1] not in ("-W", "-X"):
             if word.endswith("setup.py") and words[place + 1 : place + 2] in (
                 ["install"],
                 ["develop"],
@@ -218,7 +235,8 @@ def _risks_of(name: str, arguments: list[str]) -> Iterator[CodeRisk]:
 def _is_hidden(name: str, arguments: list[str]) -> bool:
     """Whether the command runs a text that is not a shell's."""
     if name in OTHER_LANGUAGES:
-        return not {"-e", "-r", "-E"}.isdisjoint(arguments)
+        options = takewhile(lambda word: word.startswith("-"), arguments)
+        return any(map(GIVEN_CODE.match, options)) or not EXACTLY.isdisjoint(arguments)
     return name in ("eval", "source", ".") or (name == "ssh" and len(arguments) > 1)
 
 
