@@ -6,8 +6,10 @@ import json
 import os
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -101,6 +103,24 @@ def test_what_the_user_does_with_a_run_that_is_over_is_in_its_record_and_changes
     later = RunStore(database, clock=lambda: time.time() + 3_600)
     later.set_undone({cut.run_id: 0})
     assert store.record(cut.run_id).duration_seconds == lasted
+
+
+def test_notes_that_two_write_at_once_about_a_run_are_both_kept(store: RunStore) -> None:
+    run_id = store.start(*analysis_run()).run_id
+    known = len(store.events(run_id))
+    both = Barrier(2)
+
+    def note(writer: str) -> None:
+        for number in range(20):
+            both.wait(10)
+            store.add(run_id, Notice("info", f"{writer}{number}"))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(note, "ab"))
+    found = store.events(run_id)[known:]
+    texts = {item.event.text for item in found if isinstance(item.event, Notice)}
+    assert texts == {f"{writer}{number}" for writer in "ab" for number in range(20)}
+    assert [item.sequence for item in found] == list(range(known + 1, known + 41))
 
 
 def test_ids_tell_when_a_run_began_and_sort_that_way(database: Database) -> None:

@@ -286,6 +286,9 @@ INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
 INSERT_RUN = f"INSERT OR REPLACE INTO runs VALUES ({', '.join('?' * len(RUN_COLUMNS))})"
 SELECT_RUNS = f"SELECT {', '.join(RUN_COLUMNS)} FROM runs"
+INSERT_NOTE = """INSERT INTO events
+    SELECT ?, max(coalesce(max(sequence), 0), ?) + 1, ?, ?, ?, ? FROM events WHERE run_id = ?"""
+"""The database numbers what two processes may write at once."""
 SELECT_SEQUENCES = "SELECT sequence FROM events WHERE run_id = ?"
 END_PATIENCE_SECONDS = 5.0
 """How long the end of a run waits for another process's lock before it tells of it."""
@@ -579,10 +582,11 @@ class RunStore:
         """
         rows = self._database.read(SELECT_SEQUENCES, (run_id,))
         if rows:
-            sequence = max(int(row[0]) for row in rows) + 1
-            clean = Redactor.from_environment(os.environ).event(notice)
-            item = RecordedEvent(run_id, sequence, self._clock(), clean)
-            self._database.write(*_event_statements(item, row_of(clean, self._blobs)))
+            last = max(int(row[0]) for row in rows)
+            row = row_of(Redactor.from_environment(os.environ).event(notice), self._blobs)
+            values = (run_id, last, self._clock(), row.kind, row.data, row.sha, run_id)
+            parts = [statement for part in row.parts for statement in keeping(run_id, part)]
+            self._database.write(Statement(INSERT_NOTE, values), *parts)
 
     def set_undone(
         self, changes: Mapping[str, int | None], remark: str = ""
