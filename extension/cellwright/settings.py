@@ -24,6 +24,7 @@ from cellwright.providers import (
     usual_model,
 )
 from cellwright.record.messages import Parameters, Price, fill_parameters
+from cellwright.text.redaction import GIVEN_SECRETS
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
@@ -604,6 +605,7 @@ def run_key_command(command: str, *, refused: str = "") -> str:
     if not key or not key.isprintable() or "\ufffd" in key or " " in key:
         raise _command_fault("did not print a key, one word on one line")
     GIVEN_KEYS[command] = (time.monotonic(), key)
+    GIVEN_SECRETS.add(key)
     return key
 
 
@@ -625,6 +627,7 @@ def read_key_file(name: str) -> str:
             hint="It has to hold the key and nothing else.",
         )
     GIVEN_KEYS[name] = (time.monotonic(), key)
+    GIVEN_SECRETS.add(key)
     return key
 
 

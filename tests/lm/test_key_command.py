@@ -16,7 +16,8 @@ from fake_service import FakeService, Request, error, text
 from cellwright.errors import LMAccessError, SetupError
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Notice
-from cellwright.settings import GIVEN_KEYS, from_env
+from cellwright.settings import GIVEN_KEYS, from_env, renew_key
+from cellwright.text.redaction import GIVEN_SECRETS, Redactor, StreamRedactor
 
 COUNTING = """
 import pathlib, sys
@@ -31,6 +32,7 @@ def _no_keys() -> Iterator[None]:
     GIVEN_KEYS.clear()
     yield
     GIVEN_KEYS.clear()
+    GIVEN_SECRETS.values = ()
 
 
 def command(path: Path, code: str = COUNTING) -> str:
@@ -117,6 +119,25 @@ def test_a_file_that_is_renewed_from_outside_is_read_again(tmp_path: Path) -> No
     assert keys == ["token-1", "token-1", "token-2", "token-2", "token-2"]
     assert [notice.code for notice in asked.all(Notice)] == ["key_renewed"]
     assert "CELLWRIGHT_KEY_FILE" in caught.value.hint
+
+
+def test_a_run_that_began_before_takes_a_renewed_key_out_of_what_is_shown(tmp_path: Path) -> None:
+    first, second = "zq81mmxx77aabbcc1", "yw92nnvv66ddeeff2"
+    file = tmp_path / "token"
+    file.write_text(first)
+    settings = from_env(
+        {"CELLWRIGHT_BASE_URL": "http://127.0.0.1:1/v1", "CELLWRIGHT_KEY_FILE": str(file)}
+    )
+    redactor = Redactor.from_environment({}, settings.service.api_key)
+    stream = StreamRedactor(redactor)
+    begun = stream.feed(f"first {first} then {second[:5]}")
+    assert redactor.text(f"it is {second}") == f"it is {second}"
+    file.write_text(second)
+    assert renew_key(settings.service) == second
+    shown = begun + stream.feed(second[5:]) + stream.flush() + redactor.text(f"it is {second}")
+    assert first not in shown
+    assert redactor.text(f"it is {second}").startswith("it is «redacted:api_key:")
+    assert second not in redactor.text(f"it is {second}")
 
 
 @pytest.mark.parametrize("content", [b"", b"two words", "schlüssel".encode(), None])

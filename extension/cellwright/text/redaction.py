@@ -37,6 +37,8 @@ SHORTEST_SECRET = 8
 LONGEST_SCHEME = 10
 """In ``Basic …`` or ``Bearer …`` the first word is no secret."""
 PASSES = 3
+GIVEN_LIMIT = 20
+"""So many secrets that the process was given are known; renewed keys end."""
 REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
 PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
 """What stands in the place of a secret."""
@@ -57,6 +59,60 @@ class Cut(NamedTuple):
     """Whether there is no secret in it."""
 
 
+class _GivenSecrets:
+    """Secrets that this process was given while it ran; every redactor knows them at once."""
+
+    def __init__(self) -> None:
+        self.values: tuple[str, ...] = ()
+
+    def add(self, secret: str) -> None:
+        """Keep one, such as a key that was renewed while a run goes on."""
+        if len(secret) >= SHORTEST_SECRET and secret not in self.values:
+            self.values = (*self.values[1 - GIVEN_LIMIT :], secret)
+
+
+GIVEN_SECRETS = _GivenSecrets()
+
+
+class _KnownSecrets:
+    """Secrets in all their forms, and what they begin with."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        known = [
+            (form, _placeholder(_kind(name), value))
+            for name, value in secrets.items()
+            for form in _forms(value)
+        ]
+        # A secret such as "redacted" would be found in its own placeholder for ever.
+        placeholders = " ".join(placeholder for _, placeholder in known)
+        usable = [item for item in known if item[0] not in placeholders]
+        self.forms = sorted(usable, key=lambda item: len(item[0]), reverse=True)
+        self._longest = max((len(form) for form, _ in known), default=0)
+        self._by_stem: dict[str, list[str]] = {}
+        for form, _ in self.forms:
+            self._by_stem.setdefault(form[:STEM_CHARACTERS], []).append(form)
+        self._stem_beginnings = frozenset(stem[:size] for stem in self._by_stem for size in (1, 2))
+        stems = "|".join(map(re.escape, self._by_stem))
+        self._stems = re.compile(stems) if stems else None
+
+    def find_open(self, text: str) -> int:
+        """Where at the end of ``text`` a known secret may begin."""
+        position = max(0, len(text) - self._longest)
+        while self._stems is not None:
+            found = self._stems.search(text, position)
+            if found is None:
+                break
+            begin = found.start()
+            rest = text[begin:]
+            if any(form.startswith(rest) for form in self._by_stem[found.group()]):
+                return begin
+            position = begin + 1
+        for size in range(STEM_CHARACTERS - 1, 0, -1):
+            if text[-size:] in self._stem_beginnings:
+                return len(text) - size
+        return len(text)
+
+
 class Redactor:
     """Replaces secrets by a placeholder that names their kind.
 
@@ -68,22 +124,9 @@ class Redactor:
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        known = [
-            (form, _placeholder(_kind(name), value))
-            for name, value in secrets.items()
-            for form in _forms(value)
-        ]
-        # A secret such as "redacted" would be found in its own placeholder for ever.
-        placeholders = " ".join(placeholder for _, placeholder in known)
-        usable = [item for item in known if item[0] not in placeholders]
-        self._known = sorted(usable, key=lambda item: len(item[0]), reverse=True)
-        self._longest = max((len(form) for form, _ in known), default=0)
-        self._by_stem: dict[str, list[str]] = {}
-        for form, _ in self._known:
-            self._by_stem.setdefault(form[:STEM_CHARACTERS], []).append(form)
-        self._stem_beginnings = frozenset(stem[:size] for stem in self._by_stem for size in (1, 2))
-        stems = "|".join(map(re.escape, self._by_stem))
-        self._stems = re.compile(stems) if stems else None
+        self._secrets = dict(secrets)
+        self._given: tuple[str, ...] = ()
+        self._known = _KnownSecrets(self._secrets)
         self._clean: set[str] = set()
         # Texts without secrets: what the tools are for is said again in every run.
 
@@ -110,6 +153,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """``text`` without its secrets; the same object when it has none."""
         is_short = len(text) <= REMEMBERED_CHARACTERS
+        self._known_now()
         if is_short and text in self._clean:
             return text
         redacted = self.redact(text)
@@ -123,9 +167,21 @@ class Redactor:
         """``text`` without its secrets; not remembered."""
         return self._without_secrets(text, None)
 
+    def _known_now(self) -> _KnownSecrets:
+        """The secrets, with those that the process was given since."""
+        given = GIVEN_SECRETS.values
+        if given is not self._given:
+            others = [value for value in given if value not in self._secrets.values()]
+            # Underscores at the end of a name are not part of the kind that a placeholder shows.
+            more = {f"api_key{'_' * place}": value for place, value in enumerate(others, 1)}
+            self._known = _KnownSecrets({**more, **self._secrets})
+            self._given = given
+            self._clean.clear()
+        return self._known
+
     def _without_secrets(self, text: str, found: list[FoundShape] | None) -> str:
         """``text`` without its secrets; ``found`` are its shapes where they were looked for."""
-        for form, placeholder in self._known:
+        for form, placeholder in self._known_now().forms:
             if form in text:
                 text, found = text.replace(form, placeholder), None
         # Taking one secret out may bring the beginning of another one to light.
@@ -149,12 +205,12 @@ class Redactor:
 
         Behind that place something stands, or may begin, that is a secret once more text comes.
         """
-        masked = text
-        for form, placeholder in self._known:
+        masked, known = text, self._known_now()
+        for form, placeholder in known.forms:
             if form in masked:
                 # What follows it follows its placeholder later, and so may begin a word.
                 masked = masked.replace(form, placeholder[-1] * len(form))
-        position = min(find_open_shape(masked), self._find_open_known(text))
+        position = min(find_open_shape(masked), known.find_open(text))
         shapes = find_shapes(text)
         if position < len(text):
             # Where a known secret takes the place of what follows, a key may end here.
@@ -172,7 +228,7 @@ class Redactor:
     def _before_secret(self, text: str, cut: int, shapes: list[FoundShape]) -> int:
         """The cut, or where the secret begins that it would part."""
         spans = [(shape.start, shape.end) for shape in shapes]
-        for form, _ in self._known:
+        for form, _ in self._known.forms:
             start = text.find(form)
             while start >= 0:
                 spans.append((start, start + len(form)))
@@ -181,23 +237,6 @@ class Redactor:
             if start < cut < end:
                 cut = start
         return cut
-
-    def _find_open_known(self, text: str) -> int:
-        """Where at the end of ``text`` a known secret may begin."""
-        position = max(0, len(text) - self._longest)
-        while self._stems is not None:
-            found = self._stems.search(text, position)
-            if found is None:
-                break
-            begin = found.start()
-            rest = text[begin:]
-            if any(form.startswith(rest) for form in self._by_stem[found.group()]):
-                return begin
-            position = begin + 1
-        for size in range(STEM_CHARACTERS - 1, 0, -1):
-            if text[-size:] in self._stem_beginnings:
-                return len(text) - size
-        return len(text)
 
     def _walked(self, value: Any) -> Any:
         if isinstance(value, str):
