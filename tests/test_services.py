@@ -3,14 +3,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from fake_service import Answer, FakeService, error, html
+from asking import ask
+from fake_service import Answer, FakeService, error, html, text
 
 from cellwright.errors import SetupError
-from cellwright.session.services import DEMO_MODEL, open_service
+from cellwright.session.services import DEMO_MODEL, ServiceCache, open_service
 from cellwright.settings import ServiceSettings, Settings
 
 
@@ -119,3 +121,43 @@ def test_the_demo_model_can_be_asked_for_and_then_says_nothing_of_keys() -> None
     assert service.notice == ""
     assert service.base_url.startswith("http://127.0.0.1:")
     service.close()
+
+
+def test_a_model_that_nobody_named_is_looked_for_before_each_question(
+    ollama: tuple[str, list[str]],
+) -> None:
+    names = list(ollama[1])
+    ollama[1].clear()
+    with closing(ServiceCache()) as services:
+        assert services.get(settings(ollama[0]), "").is_demo
+        ollama[1].extend(names)
+        found = services.get(settings(ollama[0]), "")
+        assert found.model == "qwen3:8b"
+        assert services.get(settings(ollama[0]), "") is found
+        ollama[1].remove("qwen3:8b")
+        assert services.get(settings(ollama[0]), "").model == "llama4"
+
+
+def test_a_service_with_another_model_than_before_answers_with_that_one() -> None:
+    models = ["small"]
+    with FakeService([], models=models) as fake, closing(ServiceCache()) as services:
+        assert services.get(settings(base_url=fake.base_url), "").model == "small"
+        models[:] = ["large"]
+        assert services.get(settings(base_url=fake.base_url), "").model == "large"
+
+
+def test_a_service_with_another_key_takes_the_place_of_the_one_before() -> None:
+    with (
+        FakeService([text("1"), text("2"), text("3")]) as fake,
+        closing(ServiceCache()) as services,
+    ):
+        named = {"base_url": fake.base_url, "model": "m"}
+        old = services.get(settings(**named, api_key="old-key"), "")
+        ask(old.lm)
+        new = services.get(settings(**named, api_key="new-key"), "")
+        assert services.get(settings(**named, api_key="new-key"), "") is new
+        ask(new.lm)
+        ask(old.lm)
+        keys = [request.headers["authorization"] for request in fake.requests]
+    assert keys == ["Bearer old-key", "Bearer new-key", "Bearer old-key"]
+    assert fake.connections == 3

@@ -37,7 +37,9 @@ DEMO_NOTICE = (
     "No key and no endpoint are set, so the demo model answers (rules, not a language model)."
 )
 DEMO_ACTION = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
-OLLAMA_WAIT_SECONDS = 0.3
+OLLAMA_WAIT_SECONDS = 1.0
+"""It is asked before each question, and may be busy with another; where none runs that shows at
+once."""
 MOST_LISTED = 8
 """Models that an error names."""
 NAME_ONE = "Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL."
@@ -99,6 +101,17 @@ class Service(ModelService):
             self.demo.close()
 
 
+@dataclass(frozen=True)
+class _Answerer:
+    """Which model answers, before anything of it is opened."""
+
+    service: ServiceSettings
+    notice: str = ""
+    notice_action: str = ""
+    is_free: bool = False
+    is_demo: bool = False
+
+
 def open_service(settings: Settings, model: str = "") -> Service:
     """The service for ``model``, or for whatever is set.
 
@@ -110,14 +123,19 @@ def open_service(settings: Settings, model: str = "") -> Service:
         SetupError: A model was asked for and there is nowhere to ask it, or the other way round;
             or ``auto`` was, where there is no question for which one could be chosen.
     """
+    return _open(_find_answerer(settings, model), settings)
+
+
+def _find_answerer(settings: Settings, model: str) -> _Answerer:
     if model == AUTO:
         raise SetupError(
             f"{AUTO!r} chooses a model for each question; here one has to be named.",
             hint="Name it: -m MODEL, in Python model=….",
         )
     wanted = model or settings.service.model
+    demo = replace(settings.service, base_url="", api_key="demo", model=DEMO_MODEL)
     if wanted in DEMO_NAMES:
-        return _demo(settings, "")
+        return _Answerer(demo, is_free=True, is_demo=True)
     if settings.service.base_url:
         return _configured(settings, wanted)
     if wanted and not settings.ollama_url:
@@ -127,25 +145,41 @@ def open_service(settings: Settings, model: str = "") -> Service:
         raise _no_endpoint(wanted)
     if found:
         return _ollama(settings, wanted or found[0])
-    return _demo(settings, DEMO_NOTICE, DEMO_ACTION)
+    return _Answerer(demo, DEMO_NOTICE, DEMO_ACTION, is_free=True, is_demo=True)
 
 
-def _configured(settings: Settings, model: str) -> Service:
-    service = settings.service
+def _open(answerer: _Answerer, settings: Settings) -> Service:
+    service, server = answerer.service, None
+    if answerer.is_demo:
+        # An entry point names it: most services are others, and its rules may be left out.
+        server = load_own(SERVICES, DEMO_MODEL)()
+        service = replace(service, base_url=server.start())
+    return Service(
+        OpenAILM(service, models=settings.models),
+        service.model,
+        service.base_url,
+        answerer.notice,
+        answerer.notice_action,
+        is_free=answerer.is_free,
+        demo=server,
+    )
+
+
+def _configured(settings: Settings, model: str) -> _Answerer:
     if not model:
         return _only_model(settings)
-    lm, url = _lm(settings, service), service.base_url
+    service, url = replace(settings.service, model=model), settings.service.base_url
     if not settings.found_key:
-        return Service(lm, model, url)
+        return _Answerer(service)
     notice = f"{model} of {find_provider(url).name or url} answers."
     action = (
         f"That is because of {settings.found_key}; choose another with -m, or with "
         "CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
     )
-    return Service(lm, model, url, notice, action)
+    return _Answerer(service, notice, action)
 
 
-def _only_model(settings: Settings) -> Service:
+def _only_model(settings: Settings) -> _Answerer:
     """The model of a service for which none is named; of several the person chooses one.
 
     Raises:
@@ -159,7 +193,7 @@ def _only_model(settings: Settings) -> Service:
         raise SetupError(text, hint=error.hint or NAME_ONE) from error
     if len(known) == 1:
         notice = f"{known[0]} answers: it is the only model of {service.base_url}."
-        return Service(_lm(settings, service), known[0], service.base_url, notice)
+        return _Answerer(replace(service, model=known[0]), notice)
     raise SetupError(
         f"No model is named for {service.base_url!r}{_listed(known)}.",
         hint=NAME_ONE,
@@ -173,26 +207,12 @@ def _listed(known: Sequence[str]) -> str:
     return f"; it has {', '.join(known[:MOST_LISTED])}{more}"
 
 
-def _ollama(settings: Settings, model: str) -> Service:
+def _ollama(settings: Settings, model: str) -> _Answerer:
     service = replace(
         settings.service, base_url=f"{settings.ollama_url}/v1", api_key=LOCAL_KEY, model=model
     )
     notice = f"No key is set; {model} of the local {OLLAMA.name} answers."
-    action = "Choose another with -m."
-    return Service(_lm(settings, service), model, service.base_url, notice, action, is_free=True)
-
-
-def _demo(settings: Settings, notice: str, action: str = "") -> Service:
-    # An entry point names it: most services are others, and its rules may be left out.
-    server: LocalServer = load_own(SERVICES, DEMO_MODEL)()
-    url = server.start()
-    service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
-    lm = _lm(settings, service)
-    return Service(lm, DEMO_MODEL, url, notice, action, is_free=True, demo=server)
-
-
-def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
-    return OpenAILM(service, models=settings.models)
+    return _Answerer(service, notice, "Choose another with -m.", is_free=True)
 
 
 def _no_endpoint(model: str) -> SetupError:
@@ -215,14 +235,14 @@ def _ollama_models(url: str) -> tuple[str, ...]:
 
 
 class ServiceCache:
-    """Services by address, key and model; safe to use from any thread."""
+    """Services by address and model; safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._services: dict[tuple[str, ...], Service] = {}
+        self._services: dict[tuple[str, ...], _CachedService] = {}
 
     def get(self, settings: Settings, model: str) -> Service:
-        """The service that answers.
+        """The service that answers now: one that nobody named is looked for each time.
 
         Args:
             settings: Endpoint, key, model and waits.
@@ -231,21 +251,37 @@ class ServiceCache:
         Raises:
             SetupError: There is none for this model.
         """
-        service = settings.service
+        answerer = _find_answerer(settings, model)
+        service = answerer.service
         # What is sent with each request may be set anew while a kernel runs.
-        sent = json.dumps([dict(service.parameters), dict(service.headers)], sort_keys=True)
-        key = (service.base_url, service.api_key, model or service.model, sent)
+        sent = json.dumps(
+            [service.api_key, dict(service.parameters), dict(service.headers)], sort_keys=True
+        )
+        # A run may still ask a demo model, which is closed for good: another stands beside it.
+        variant = sent if answerer.is_demo else ""
+        key = (service.base_url, service.model, answerer.notice, variant)
         with self._lock:
-            if key not in self._services:
-                self._services[key] = open_service(settings, model)
-            return self._services[key]
+            cached = self._services.get(key)
+            if cached is None or cached.sent != sent:
+                if cached is not None:
+                    cached.service.close()  # a run that still asks it opens a connection again
+                cached = _CachedService(sent, _open(answerer, settings))
+                self._services[key] = cached
+            return cached.service
 
     def close(self) -> None:
         """Close all connections, and the demo server if there is one."""
         with self._lock:
             services, self._services = self._services, {}
-        for service in services.values():
-            service.close()
+        for cached in services.values():
+            cached.service.close()
+
+
+@dataclass(frozen=True)
+class _CachedService:
+    sent: str
+    """Key, parameters and headers with which it was opened."""
+    service: Service
 
 
 # Which model ``auto`` means for a question, and what a mistyped name may have meant.
