@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,9 @@ class TestTheFile:
         places.keep_key(PLACE, KEY)
         places.keep_key(PLACE, "")
         assert places.key(PLACE) == ("", "")
-        assert [f.name for f in places.path.parent.iterdir()] == ["service.json"]
+        left = {file.name: file.read_bytes() for file in places.path.parent.iterdir()}
+        assert sorted(left) == ["service.json", "service.json.lock"]
+        assert not any(KEY.encode() in content for content in left.values())
         assert KEY not in places.path.read_text("utf-8")
         assert places.choice("model") == "m"
 
@@ -412,3 +415,18 @@ def test_what_keeps_the_keys_does_not_show_them(tmp_path: Path) -> None:
     places.keep_key(PLACE, KEY)
     assert KEY not in repr(places)
     assert KEY not in repr(vars(places))
+
+
+def test_of_two_processes_that_save_at_once_neither_loses_a_key(tmp_path: Path) -> None:
+    def save(name: str) -> None:
+        places = KeyPlaces(tmp_path / "sign-ins.json", lambda: None)
+        for number in range(30):
+            places.keep_key(f"mcp https://{name}{number}", "token")
+
+    # What keeps two of them apart in one process keeps two processes apart.
+    savers = [threading.Thread(target=save, args=(name,)) for name in "ab"]
+    for saver in savers:
+        saver.start()
+    for saver in savers:
+        saver.join()
+    assert len(KeyPlaces(tmp_path / "sign-ins.json", lambda: None).names()) == 60

@@ -15,8 +15,8 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +35,13 @@ from cellwright.providers import (
 from cellwright.settings import Settings, check_parameters, from_env, normalise_base_url
 from cellwright.stopping import WorkerThread
 
+try:
+    from fcntl import LOCK_EX, flock
+except ImportError:
+    LOCKABLE = False  # Windows: of two processes that save at once one may lose what it saved
+else:
+    LOCKABLE = True
+
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
 KEY_FILE = "service.json"
@@ -42,6 +49,8 @@ SIGN_IN_FILE = "sign-ins.json"
 KEYRING_NAME = "cellwright"
 KEYRING_SECONDS = 3.0
 """A keyring that asks for its password on a screen nobody sees would wait for ever."""
+LOCK_SECONDS = 5.0
+"""A file system whose locks hang must not keep anybody from saving."""
 REAL_KEYRING_PRIORITY = 1.0
 """Backends that keep nothing, or keep it in plain text, say that they are worth less."""
 LOCKED = "is locked"
@@ -199,13 +208,14 @@ class KeyPlaces:
             if in_keyring is None and origin in listed and not key:
                 hint = "Take it out with the program that shows your keyring."
                 raise StoreError("The keyring does not answer; it still has the key.", hint=hint)
-            keys = self._keys()
-            keys.pop(origin, "")
-            if key and not in_keyring:
-                keys[origin] = key
-            ringed = listed | {origin} if in_keyring else listed - {origin}
-            # Written each time: whoever else has read the file sees that the key is another one.
-            self._change(keys=keys, keyring=sorted(ringed))
+            with self._only_writer():
+                keys, listed = self._keys(), set(self.origins_in_keyring())
+                keys.pop(origin, "")
+                if key and not in_keyring:
+                    keys[origin] = key
+                ringed = listed | {origin} if in_keyring else listed - {origin}
+                # Written each time: who else has read the file sees that the key is another one.
+                self._change(keys=keys, keyring=sorted(ringed))
             self._known = {**self._known, origin: key if in_keyring else ""}
             self._known_at = self._changed_at()
 
@@ -237,7 +247,7 @@ class KeyPlaces:
         Raises:
             StoreError: The file cannot be written.
         """
-        with self._lock:
+        with self._lock, self._only_writer():
             self._change(**choices)
 
     def complaint(self) -> str:
@@ -294,6 +304,20 @@ class KeyPlaces:
         except ValueError:
             return {}, "is not JSON"
         return (content, "") if isinstance(content, dict) else ({}, "holds no object")
+
+    @contextmanager
+    def _only_writer(self) -> Iterator[None]:
+        """Keep a kernel, the server and others from writing at once, where the system can."""
+        with ExitStack() as opened:
+            if LOCKABLE:
+                with suppress(OSError):  # whoever writes says what is wrong with the folder
+                    os.makedirs(self.path.parent, mode=0o700, exist_ok=True)
+                    # The file itself is replaced, so it cannot be what is locked.
+                    lock = opened.enter_context(
+                        self.path.with_name(f"{self.path.name}.lock").open("w")
+                    )
+                    _in_time(lambda: flock(lock, LOCK_EX), LOCK_SECONDS)
+            yield
 
     def _change(self, **changes: Any) -> None:
         content, complaint = self._content()
