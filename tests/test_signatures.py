@@ -94,6 +94,11 @@ def test_004_40_a_class_name_is_an_object_that_stays_in_the_kernel() -> None:
         ("a -> b: money", "'money' is not known"),
         ("a -> b: __import__('os')", "is not known"),
         ("a -> b: 5", "'5' is not known"),
+        ("a -> b: list[int[str]]", "'int[str]' is not known"),
+        ("a -> b: Literal[x]", "'Literal[x]' is not known"),
+        ("a -> b: None | None", "'None | None' is not known"),
+        ("a -> b: dict[()]", "'dict[()]' is not known"),
+        ("a -> b: 'x y'", "'x y'"),
     ],
 )
 def test_004_40_a_wrong_signature_is_refused_with_its_culprit(text: str, culprit: str) -> None:

@@ -319,6 +319,13 @@ def _annotation(node: ast.expr | None) -> Any:
     """The type an expression names; nothing is evaluated that is not a known name."""
     if node is None:
         return str
+    try:
+        return _type_of(node)
+    except (TypeError, ValueError, IndexError, SyntaxError):  # as Python says no to int[str]
+        raise _unknown(ast.unparse(node)) from None
+
+
+def _type_of(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant):
         return None if node.value is None else _annotation_of_text(node.value)
     if isinstance(node, (ast.Name, ast.Attribute)):
