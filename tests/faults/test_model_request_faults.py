@@ -14,7 +14,9 @@ from fake_service import (
     Request,
     error,
     html,
+    in_bytes,
     json_body,
+    spaced,
     status,
     text,
     tool_call,
@@ -25,6 +27,7 @@ from cellwright.errors import (
     LMError,
     LMRequestError,
     LMStreamError,
+    LMTimeoutError,
     LMToolsUnsupportedError,
 )
 from cellwright.llm.adapters.native import NativeAdapter
@@ -235,8 +238,18 @@ def test_a_list_of_models_that_does_not_come_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = ServiceSettings(base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
         started = time.monotonic()
-        with pytest.raises(LMError, match="sent nothing for too long"):
+        with pytest.raises(LMError, match=r"did not answer within 0\.2 s"):
             list_models(settings, timeout_seconds=0.2)
+        assert time.monotonic() - started < 2
+
+
+def test_a_list_of_models_that_comes_in_drops_is_not_waited_for_either() -> None:
+    """M45"""
+    slow = spaced(in_bytes(json_body({"data": [{"id": "a"}]})), 0.3)
+    with FakeService(models=slow) as service:
+        started = time.monotonic()
+        with pytest.raises(LMTimeoutError, match=r"did not answer within 0\.5 s"):
+            list_models(service.settings(), timeout_seconds=0.5)
         assert time.monotonic() - started < 2
 
 

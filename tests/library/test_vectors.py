@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_service import FakeService, Request, Wire, error, json_body
 from library.shelves import Page, Served, Shelf, serving, vector_of, vectors_like
 
 from cellwright.context.turn_sources import SourceQuestion
@@ -23,7 +24,7 @@ from cellwright.knowledge.library.source import LibrarySource
 from cellwright.knowledge.library.store import hits_of
 from cellwright.knowledge.library.store_vectors import keep_vectors, pieces_of
 from cellwright.llm.embedding import ServiceEmbedder, embedder_of
-from cellwright.settings import ServiceSettings, Settings
+from cellwright.settings import ServiceSettings, Settings, from_env
 from cellwright.store.database import Database, Statement
 
 
@@ -144,6 +145,42 @@ def test_an_answer_that_is_not_a_vector_for_each_text_is_an_error(data: list[Any
         embedder = ServiceEmbedder(ServiceSettings(base_url=f"{served.url}/v1"), "m")
         with pytest.raises(LMError):
             embedder.embed(("a", "b"), 5.0)
+
+
+def vectors_served(request: Request) -> Wire:
+    data = [{"index": number, "embedding": [1.0]} for number in range(len(request.body["input"]))]
+    return json_body({"object": "list", "model": "m", "data": data})(request)
+
+
+def test_an_embedding_model_is_reached_as_any_model_of_its_service() -> None:
+    path = "/v1/embeddings?api-version=preview"
+    with FakeService(others={path: vectors_served}) as fake:
+        service = fake.settings(
+            base_url=f"{fake.base_url}?api-version=preview", headers={"X-Team": "data"}
+        )
+        embedder = ServiceEmbedder(service, "m")
+        for _ in range(2):
+            assert len(embedder.embed(("a", "b"), 5.0)) == 2
+    assert [request.path for request in fake.other_requests] == [path, path]
+    assert {request.headers["x-team"] for request in fake.other_requests} == {"data"}
+    assert fake.connections == 1
+
+
+def test_an_embedding_model_is_asked_again_with_a_key_that_is_new(tmp_path: Path) -> None:
+    def guarded(request: Request) -> Wire:
+        if request.headers["authorization"] != "Bearer new-key":
+            return error(401, "expired")(request)
+        return vectors_served(request)
+
+    place = tmp_path / "key"
+    place.write_text("old-key")
+    with FakeService(others={"/v1/embeddings": guarded}) as fake:
+        settings = from_env(
+            {"CELLWRIGHT_BASE_URL": fake.base_url, "CELLWRIGHT_KEY_FILE": str(place)}
+        )
+        embedder = ServiceEmbedder(settings.service, "m")
+        place.write_text("new-key")
+        assert len(embedder.embed(("a",), 5.0)) == 1
 
 
 def test_vectors_of_another_length_are_not_compared(

@@ -56,7 +56,7 @@ def list_models(
     endpoint = Endpoint(service.base_url, service.model, service.api_key)
     line = ServiceConnection(replace(service, deadline_seconds=timeout_seconds))
     try:
-        text = line.get(path)
+        text = line.fetch(path)
     except Exception as error:
         fault = from_exception(error, endpoint)
         if isinstance(fault, LMNotFoundError) or getattr(fault, "status", None) in (405, 501):
@@ -167,7 +167,7 @@ def template_takes_tools(service: ServiceSettings) -> bool | None:
     """
     line = ServiceConnection(replace(service, deadline_seconds=TIMEOUT_SECONDS))
     try:
-        body = json.loads(line.get(f"{service.base_url.removesuffix('/v1')}/props"))
+        body = json.loads(line.fetch(f"{service.base_url.removesuffix('/v1')}/props"))
     except Exception:  # whatever it answers, it does not say
         return None
     finally:
@@ -187,12 +187,10 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
     Raises:
         LMError: It does not answer.
     """
-    line = ServiceConnection(
-        replace(service, deadline_seconds=WINDOW_SECONDS, connect_timeout_seconds=WINDOW_SECONDS)
-    )
+    line = ServiceConnection(replace(service, deadline_seconds=WINDOW_SECONDS))
     root = service.base_url.removesuffix("/v1")
     try:
-        row = _row(_json(line.get("/models")), model)
+        row = _row(_json(line.fetch("/models")), model)
         if isinstance(row.get("meta"), Mapping):
             # The window of a slot; n_ctx_train is what the model was trained for.
             props = _section(_optional(line, f"{root}/props"), "default_generation_settings")
@@ -235,7 +233,7 @@ def _window_of_ollama(line: ServiceConnection, root: str, model: str) -> int | N
         return tokens
     try:
         body = json.dumps({"model": model}).encode()
-        shown = _json(line.post(f"{root}/api/show", body).read())
+        shown = _json(line.fetch(f"{root}/api/show", body))
     except Exception:  # an older one, or a proxy before it
         return None
     set_size = NUM_CTX.search(str(shown.get("parameters") or ""))
@@ -253,12 +251,12 @@ def _window_of_litellm(line: ServiceConnection, root: str, model: str) -> int | 
 def _optional(line: ServiceConnection, path: str) -> Mapping[str, Any]:
     """What stands at a path that a server may not have."""
     try:
-        return _json(line.get(path))
+        return _json(line.fetch(path))
     except Exception:  # whatever it answers, it does not say
         return {}
 
 
-def _json(text: str | bytes) -> Mapping[str, Any]:
+def _json(text: str) -> Mapping[str, Any]:
     """The object in a body; empty: it holds something else."""
     try:
         body = json.loads(text)

@@ -12,9 +12,9 @@ import importlib.util
 import queue
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl
 from cellwright.installation import install_hint
 from cellwright.llm.faults import Endpoint, from_exception
 from cellwright.providers import AUTHORIZATION, headers_for, key_header, signer_of
-from cellwright.settings import ServiceSettings
+from cellwright.settings import ServiceSettings, renew_key
 
 if TYPE_CHECKING:
     import ssl
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import openai
 import json
 
-from cellwright.errors import LMAccessError, LMStreamError
+from cellwright.errors import LMAccessError, LMStreamError, LMTimeoutError, SetupError
 from cellwright.llm.faults import from_stream, read_complaint
 from cellwright.stopping import WorkerThread
 
@@ -254,7 +254,7 @@ class ServiceConnection:
         self._client: openai.OpenAI | None = None
         self._http: ModuleType | None = None
         self._sockets: list[socket.socket] = []
-        self._exchange: Exchange | None = None
+        self._reader: threading.Thread | None = None
         self._abandoned = threading.Event()
 
     def connect(self) -> openai.OpenAI:
@@ -299,17 +299,50 @@ class ServiceConnection:
             stream=True,
         )
 
-    def get(self, path: str) -> str:
-        """The text at a path of the service.
+    def fetch(
+        self, path: str, body: bytes | None = None, *, timeout_seconds: float | None = None
+    ) -> str:
+        """The text at a path of the service; the whole of it has to be here in time.
+
+        Args:
+            path: Below the service's address, or an address.
+            body: Sent there; None: it is asked for only.
+            timeout_seconds: For all of it; None: the service's deadline.
 
         Raises:
+            LMTimeoutError: It is not; the connection is given up.
             Exception: Whatever the SDK raises.
         """
+        limit = self._service.deadline_seconds if timeout_seconds is None else timeout_seconds
+        arrived: queue.SimpleQueue[str | Exception] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                arrived.put(self._ask(path, body))
+            except Exception as error:  # raised again by whoever waits, in its own thread
+                arrived.put(error)
+            finally:
+                self.leave()
+
+        self._reader = WorkerThread(ask, name="model-look")
+        self._reader.start()
+        try:
+            text = arrived.get(timeout=limit)
+        except queue.Empty:
+            self.abandon()
+            place = Endpoint(self._service.base_url, "").place
+            raise LMTimeoutError(f"{place} did not answer within {limit:g} s.") from None
+        if isinstance(text, Exception):
+            raise text
+        return text
+
+    def _ask(self, path: str, body: bytes | None) -> str:
         client = self.connect()
         assert self._http is not None
-        response = client.get(
-            path, cast_to=self._http.Response, options={"headers": self._headers(path)}
+        ask: Callable[..., Any] = (
+            client.get if body is None else functools.partial(client.post, content=body)
         )
+        response = ask(path, cast_to=self._http.Response, options={"headers": self._headers(path)})
         return str(response.text)
 
     def _headers(self, path: str) -> dict[str, str | openai.Omit]:
@@ -327,12 +360,15 @@ class ServiceConnection:
 
     def start(self, path: str, body: bytes, endpoint: Endpoint) -> Exchange:
         """Begin a request."""
-        self._exchange = Exchange(self, path, body, endpoint)
-        return self._exchange
+        exchange = Exchange(self, path, body, endpoint)
+        self._reader = exchange.thread
+        return exchange
 
     def is_free(self) -> bool:
         """Whether the last response is read to its end, which is waited for for a moment."""
-        return self._exchange is None or self._exchange.wait(SETTLE_SECONDS)
+        if self._reader is not None:
+            self._reader.join(SETTLE_SECONDS)
+        return self._reader is None or not self._reader.is_alive()
 
     def abandon(self) -> None:
         """Break off what is under way; whoever ends last, this or the thread, closes the client."""
@@ -381,6 +417,59 @@ def _authentication(service: ServiceSettings) -> dict[str, Any]:
     return {"provider": sign(base_url=service.base_url, api_key=None)}
 
 
+class ConnectionPool:
+    """The connections that are not in use, so that the next request finds an open one."""
+
+    def __init__(self, service: ServiceSettings) -> None:
+        self._service = service
+        self._idle: list[ServiceConnection] = []
+        self._lock = threading.Lock()
+
+    def take(self) -> ServiceConnection:
+        """One that nobody uses."""
+        while True:
+            with self._lock:
+                line = self._idle.pop() if self._idle else ServiceConnection(self._service)
+            if line.is_free():
+                return line
+            line.abandon()
+
+    def give_back(self, line: ServiceConnection) -> None:
+        """Keep one for the next request."""
+        with self._lock:
+            self._idle.append(line)
+
+    def renew(self, service: ServiceSettings) -> None:
+        """Open new ones from now on, with another key."""
+        self._service = service
+        self.close()
+
+    def close(self) -> None:
+        """Close those that nobody uses."""
+        with self._lock:
+            lines, self._idle = self._idle, []
+        for line in lines:
+            line.abandon()
+
+
+def renewed(service: ServiceSettings, error: LMAccessError) -> ServiceSettings:
+    """A service with the key that its command or file gives now: some end within a run.
+
+    Raises:
+        LMAccessError: Neither a command nor a file gave the key, or it gives no other one.
+    """
+    if error.status != 401:
+        raise error
+    try:
+        key = renew_key(service)
+    except SetupError as failed:
+        error.hint = f"{failed.message} {failed.hint}"
+        raise error from failed
+    if key in ("", service.api_key):
+        raise error
+    return replace(service, api_key=key)
+
+
 class Exchange:
     """One request and the thread that reads its response."""
 
@@ -390,8 +479,8 @@ class Exchange:
         self._body = body
         self._endpoint = endpoint
         self._arrived: queue.SimpleQueue[Arrived] = queue.SimpleQueue()
-        self._thread = WorkerThread(self._run, name="model")
-        self._thread.start()
+        self.thread = WorkerThread(self._run, name="model")
+        self.thread.start()
 
     def next(self, timeout_seconds: float) -> Arrived | None:
         """What arrived next; None when nothing did in so long."""
@@ -402,8 +491,8 @@ class Exchange:
 
     def wait(self, timeout_seconds: float) -> bool:
         """Whether the response is read to its end within so long."""
-        self._thread.join(timeout_seconds)
-        return not self._thread.is_alive()
+        self.thread.join(timeout_seconds)
+        return not self.thread.is_alive()
 
     def _run(self) -> None:
         try:

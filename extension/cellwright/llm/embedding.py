@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import array
+import json
 import math
 import os
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from cellwright.errors import LMStreamError
+from cellwright.errors import LMAccessError, LMStreamError
+from cellwright.llm.connection import ConnectionPool, renewed
 from cellwright.llm.faults import Endpoint, from_exception
+from cellwright.llm.openai_format import body_bytes
 from cellwright.settings import ServiceSettings, Settings
 
-if TYPE_CHECKING:
-    import openai
-
-PLACEHOLDER_KEY = "none"
+PATH = "/embeddings"
 TEXT_CHARACTERS = 8_000
 """Services refuse texts that are longer than their model reads."""
 
@@ -58,7 +58,7 @@ class ServiceEmbedder:
         self._service = service
         self._model = model
         self._lock = threading.Lock()
-        self._client: openai.OpenAI | None = None
+        self._connections: ConnectionPool | None = None
         self._process = 0
 
     @property
@@ -72,38 +72,58 @@ class ServiceEmbedder:
         Raises:
             LMError: The service failed, or did not give a vector for each text.
         """
-        service = self._service
-        endpoint = Endpoint(service.base_url, self._model, service.api_key)
         sent = [text[:TEXT_CHARACTERS] for text in texts]
+        body = {"model": self._model, "input": sent, "encoding_format": "float"}
         try:
-            answer = self._opened().embeddings.create(
-                model=self._model, input=sent, encoding_format="float", timeout=timeout_seconds
-            )
-            ordered = sorted(answer.data, key=lambda item: item.index)
-            vectors = tuple(_unit(item.embedding) for item in ordered)
-        except Exception as error:  # whatever the SDK raises; a bug of ours stays what it is
-            raise from_exception(error, endpoint) from error
+            answer = self._ask(body_bytes(body), timeout_seconds)
+        except LMAccessError as error:
+            self._renew_key(error)
+            answer = self._ask(body_bytes(body), timeout_seconds)
+        vectors = _vectors(answer)
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            place = Endpoint(self._service.base_url, self._model).place
             raise LMStreamError(
-                f"{endpoint.place} gave {len(vectors)} vectors for {len(texts)} texts.",
+                f"{place} gave {len(vectors)} vectors for {len(texts)} texts.",
                 hint=f"Check that {self._model!r} is an embedding model.",
             )
         return vectors
 
-    def _opened(self) -> openai.OpenAI:
-        """The service's client; making one takes as long as looking all vectors through."""
-        import openai
+    def _ask(self, body: bytes, timeout_seconds: float) -> str:
+        connections = self._opened()
+        line = connections.take()
+        try:
+            text = line.fetch(PATH, body, timeout_seconds=timeout_seconds)
+        except Exception as error:  # whatever the SDK raises; a bug of ours stays what it is
+            line.abandon()
+            service = self._service
+            endpoint = Endpoint(service.base_url, self._model, service.api_key)
+            raise from_exception(error, endpoint) from error
+        connections.give_back(line)
+        return text
 
+    def _renew_key(self, error: LMAccessError) -> None:
         with self._lock:
-            if self._client is None or self._process != os.getpid():
-                self._client = openai.OpenAI(
-                    base_url=self._service.base_url,
-                    api_key=self._service.api_key or PLACEHOLDER_KEY,
-                    max_retries=0,
-                )
+            self._service = renewed(self._service, error)
+            if self._connections is not None:
+                self._connections.renew(self._service)
+
+    def _opened(self) -> ConnectionPool:
+        """Connections that stay open: making one takes as long as looking all vectors through."""
+        with self._lock:
+            if self._connections is None or self._process != os.getpid():
+                self._connections = ConnectionPool(self._service)
                 self._process = os.getpid()  # connections are not shared with a fork
-                weakref.finalize(self, self._client.close)
-            return self._client
+                weakref.finalize(self, self._connections.close)
+            return self._connections
+
+
+def _vectors(answer: str) -> tuple[bytes, ...]:
+    """The vectors in a reply, in the order of the texts; none: it is another kind of reply."""
+    try:
+        ordered = sorted(json.loads(answer)["data"], key=lambda item: item["index"])
+        return tuple(_unit(item["embedding"]) for item in ordered)
+    except (ValueError, KeyError, TypeError):
+        return ()
 
 
 def _unit(numbers: Sequence[float]) -> bytes:

@@ -7,7 +7,6 @@ SDK gives the client, the key, proxies and certificates. One ``OpenAILM`` may se
 from __future__ import annotations
 
 import json
-import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Mapping
@@ -21,7 +20,6 @@ from cellwright.errors import (
     LMRequestError,
     LMStreamError,
     LMToolsUnsupportedError,
-    SetupError,
 )
 from cellwright.llm import Capabilities, LMEvent, anthropic, gemini, responses
 from cellwright.llm.capabilities import (
@@ -34,7 +32,7 @@ from cellwright.llm.capabilities import (
     TEMPLATES,
     Learned,
 )
-from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
+from cellwright.llm.connection import Arrived, ConnectionPool, Exchange, renewed
 from cellwright.llm.deltas import ReplyAssembler
 from cellwright.llm.faults import Endpoint
 from cellwright.llm.openai_format import JSON, ChatForm, body_bytes, parameters_of
@@ -61,7 +59,6 @@ from cellwright.record.messages import (
 from cellwright.settings import (
     ModelSettings,
     ServiceSettings,
-    renew_key,
     settings_of,
 )
 from cellwright.stopping import Stop
@@ -167,7 +164,7 @@ class OpenAILM:
         self._pace = pace or WaitTimes()
         self._learned = Learned(service, models=models)
         self._cut_models: set[str] = set()
-        self._lines = _Lines(service)
+        self._lines = ConnectionPool(service)
         # Sockets that nobody closes are a warning when they are collected.
         self._closing = weakref.finalize(self, self._lines.close)
 
@@ -254,19 +251,9 @@ class OpenAILM:
         Raises:
             LMAccessError: Neither a command nor a file gave the key, or it gives no other one.
         """
-        service = self._service
-        if error.status != 401:
-            raise error
-        try:
-            key = renew_key(service)
-        except SetupError as failed:
-            error.hint = f"{failed.message} {failed.hint}"
-            raise error from failed
-        if key in ("", service.api_key):
-            raise error
-        self._service = replace(service, api_key=key)
+        giver = "command" if self._service.key_command else "file"
+        self._service = renewed(self._service, error)
         self._lines.renew(self._service)
-        giver = "command" if service.key_command else "file"
         text = f"The key was no longer taken, and its {giver} gave another one."
         return Notice("info", text, code="key_renewed")
 
@@ -567,38 +554,6 @@ class _StreamReading:
         if isinstance(error, LMError) and not error.detail:
             error.detail = self.assembler.text[:PARTIAL_CHARACTERS]
         return error
-
-
-class _Lines:
-    """The lines that are not in use, so that the next request finds an open connection."""
-
-    def __init__(self, service: ServiceSettings) -> None:
-        self._service = service
-        self._idle: list[ServiceConnection] = []
-        self._lock = threading.Lock()
-
-    def take(self) -> ServiceConnection:
-        while True:
-            with self._lock:
-                line = self._idle.pop() if self._idle else ServiceConnection(self._service)
-            if line.is_free():
-                return line
-            line.abandon()
-
-    def give_back(self, line: ServiceConnection) -> None:
-        with self._lock:
-            self._idle.append(line)
-
-    def renew(self, service: ServiceSettings) -> None:
-        """Open new ones from now on, with another key."""
-        self._service = service
-        self.close()
-
-    def close(self) -> None:
-        with self._lock:
-            lines, self._idle = self._idle, []
-        for line in lines:
-            line.abandon()
 
 
 def _in_one_piece(body: bytes, **changes: Any) -> bytes:
