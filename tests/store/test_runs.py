@@ -6,8 +6,10 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -30,7 +32,8 @@ from cellwright.record.messages import Parameters, Usage
 from cellwright.record.outputs import DisplayData
 from cellwright.record.run_record import RunRecord, fold, note_of_files_moved
 from cellwright.store.database import Database, OpenOptions, Statement, open_database
-from cellwright.store.runs import RunStore
+from cellwright.store.event_rows import BlobFolder
+from cellwright.store.runs import RunJournal, RunStore
 
 
 @pytest.fixture
@@ -370,6 +373,24 @@ class TestResolve:
             store.record("nothing")
 
 
+class DeletingFirst:
+    """A database in which somebody deletes a run just before another one is written."""
+
+    def __init__(self, database: Database, delete: Callable[[], None]) -> None:
+        self._database = database
+        self._delete = delete
+        self.has_deleted = False
+
+    def write(self, *statements: Statement) -> None:
+        if not self.has_deleted:
+            self.has_deleted = True
+            self._delete()
+        self._database.write(*statements)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+
 class TestDelete:
     def test_nothing_of_a_deleted_run_stays_on_the_disk(
         self, store: RunStore, tmp_path: Path
@@ -385,6 +406,17 @@ class TestDelete:
         for file in tmp_path.rglob("*"):
             if file.is_file():
                 assert mark.encode() not in file.read_bytes(), file
+
+    def test_a_run_that_begins_meanwhile_keeps_the_large_text_of_both(
+        self, database: Database, store: RunStore, tmp_path: Path
+    ) -> None:
+        shared = TextDelta("S" * 70_000)
+        gone = store.start(started(), shared).run_id
+        deleting = DeletingFirst(database, partial(store.delete, gone))
+        journal = RunJournal("kept", deleting, BlobFolder(tmp_path / "blobs"))  # type: ignore[arg-type]
+        journal.record(started(), shared)
+        assert deleting.has_deleted
+        assert events_of(store, "kept") == [started(), shared]
 
     def test_a_run_in_memory_can_be_deleted(self) -> None:
         database = open_database(None)

@@ -43,9 +43,8 @@ class BlobFolder:
         """
         data = text.encode("utf-8", "surrogatepass")
         sha = hashlib.sha256(data).hexdigest()
-        target = self._path(sha)
-        if not target.exists():
-            self._write(target, data)
+        if not self.has(sha):
+            self._write(self._path(sha), data)
         return sha
 
     def get(self, sha: str) -> str | None:
@@ -58,10 +57,25 @@ class BlobFolder:
             return None
         return data.decode("utf-8", "surrogatepass")
 
-    def remove(self, sha: str) -> None:
-        """Delete the text of that name."""
+    def has(self, sha: str) -> bool:
+        """Whether there is a text of that name."""
+        return self._path(sha).exists()
+
+    def remove(self, sha: str, is_used: Callable[[], bool]) -> None:
+        """Delete the text of that name, unless it is used.
+
+        Args:
+            sha: The name.
+            is_used: Whether a run uses it; asked again when it is gone, since one may have begun
+                to meanwhile.
+        """
+        target = self._path(sha)
         with contextlib.suppress(OSError):
-            self._path(sha).unlink()
+            if not is_used():
+                data = target.read_bytes()
+                target.unlink()
+                if is_used():
+                    self._write(target, data)
 
     def _path(self, sha: str) -> Path:
         return self.folder / sha[:2] / sha

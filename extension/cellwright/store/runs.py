@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -368,7 +369,9 @@ class RunJournal:
         kept = [item for item in recorded if item.sequence]
         if kept:
             try:
-                self._database.write(*self._statements(kept))
+                rows = [row_of(item.event, self._blobs) for item in kept]
+                self._database.write(*self._statements(kept, rows))
+                self._restore_texts(kept, rows)
             except StoreError as error:
                 self._refused(error)
         if any(isinstance(event, RunFinished) for event in events):
@@ -415,10 +418,17 @@ class RunJournal:
         self._sequence += 1
         return RecordedEvent(self._run_id, self._sequence, now, event)
 
-    def _statements(self, recorded: Sequence[RecordedEvent]) -> list[Statement]:
+    def _restore_texts(self, recorded: Sequence[RecordedEvent], rows: Sequence[EventRow]) -> None:
+        """Store again what went with another run that was deleted before ours were noted."""
+        for item, row in zip(recorded, rows, strict=True):
+            if self._blobs is not None and not all(map(self._blobs.has, row.blobs)):
+                row_of(item.event, self._blobs)
+
+    def _statements(
+        self, recorded: Sequence[RecordedEvent], rows: Sequence[EventRow]
+    ) -> list[Statement]:
         statements = []
-        for item in recorded:
-            row = row_of(item.event, self._blobs)
+        for item, row in zip(recorded, rows, strict=True):
             self._summary = summed(self._summary, item.event, item.time)
             statements += _event_statements(item, row)
             for sha in row.blobs:
@@ -679,11 +689,13 @@ class RunStore:
             *forgetting(self._database, run_id),
         )
         for (sha,) in mine:
-            used = self._database.read("SELECT 1 FROM blob_uses WHERE sha = ?", (sha,))
-            if self._blobs is not None and not used:
-                self._blobs.remove(sha)
+            if self._blobs is not None:
+                self._blobs.remove(sha, partial(self._is_used, sha))
         # Without this the deleted rows stay readable in the write-ahead log.
         self._database.read("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _is_used(self, sha: str) -> bool:
+        return bool(self._database.read("SELECT 1 FROM blob_uses WHERE sha = ?", (sha,)))
 
     def _change(self, run_id: str, *statements: Statement) -> None:
         """Now or not at all: a refused deletion must not happen later, when the lock has gone."""
