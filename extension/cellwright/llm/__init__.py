@@ -1,7 +1,7 @@
 """The model service: one method that streams a reply.
 
-Implementations are siblings: ``openai`` (any OpenAI-compatible service), ``replay`` (the answers
-of a recorded run), ``demo`` (a rule-based stand-in behind a real local server).
+Implementations are siblings: ``openai`` (any OpenAI-compatible service) and ``replay`` (the answers
+of a recorded run). The demo model, rules behind a real local server, is a room of its own.
 """
 
 from __future__ import annotations

@@ -414,7 +414,7 @@ def _write_alone(path: Path, text: str) -> None:
 
 
 PLACES: dict[Path, KeyPlaces] = {}
-"""One for each file, so that a keyring is asked once in a process."""
+"""One for each file, so that a keyring is asked once in a process; a server has its own."""
 
 
 class SignIns:

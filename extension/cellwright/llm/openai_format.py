@@ -392,7 +392,7 @@ def message_from_openai(
     """One message.
 
     Args:
-        data: As OpenAI's chat format has it; what ``bench.sample_messages`` puts beside it counts.
+        data: As OpenAI's chat format has it; what ``exports.sample`` puts beside it counts.
         tool_names: The tool that each call id is for.
 
     Raises:

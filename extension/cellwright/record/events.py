@@ -1,6 +1,6 @@
 """What a run emits, in order: a tagged union of frozen values.
 
-They are folded into a run's record (``recording.fold``); ids, numbers and times are the store's.
+They are folded into a run's record (``run_record.fold``); ids, numbers and times are the store's.
 """
 
 from __future__ import annotations

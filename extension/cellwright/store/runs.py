@@ -334,7 +334,7 @@ def new_run_id(moment: float) -> str:
 
 
 class RunJournal:
-    """Writes the events of one run; ``recording.Journal`` on a database."""
+    """Writes the events of one run; ``run_record.Journal`` on a database."""
 
     def __init__(self, run_id: str, database: Database, blobs: BlobFolder | None) -> None:
         self._run_id = run_id
@@ -721,7 +721,7 @@ class RunStore:
 
 
 class RunMemory:
-    """Runs for as long as this object lives; ``recording.Runs``.
+    """Runs for as long as this object lives; ``run_record.Runs``.
 
     Args:
         clock: Seconds since the epoch.
