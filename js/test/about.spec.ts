@@ -19,7 +19,7 @@ function commandsWithServer(
   });
   const application = { commands, serviceManager: { serverSettings } };
   const lab = application as unknown as JupyterFrontEnd;
-  void about.activate(lab, new PanelSettings(), null, translator as ITranslator);
+  void about.activate(lab, new PanelSettings(), null, translator);
   return commands;
 }
 
