@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from cpu_time import quick
+from IPython.core.inputtransformer2 import TransformerManager
 
 from cellwright.agent.code_risks import code_risks
 
@@ -185,8 +186,37 @@ def test_a_command_that_grows_line_by_line_is_read_at_once() -> None:
         "%%script env rm -rf data\nx",
         "%%script bash -c 'find data -delete'\nx",
         "%%script perl\nunlink 'x'",
+        "x = 1\n>>> !'rm' x",
+        "x = 1\n...: !'rm' x",
+        ">>>%%bash\n'rm' x",
+        ">>>   %%bash\n'rm' x",
+        "%%bash\x0c'rm' x",
+        "%%html?\n!'rm' x",
     ],
 )
 def test_what_deletes_or_moves_is_seen_through_other_ways_of_writing_it(code: str) -> None:
     """Mode auto asks about each: the greatest risk of what is seen is the one that counts."""
     assert "destroy" in {risk.risk for risk in code_risks(code)}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "",
+        "\n",
+        " \n",
+        "\x0c\n",
+        "\u2028",
+        "  ",
+        " \n  ",
+        ">>> ",
+        "In [1]: ",
+        "[ins] In [1]: ",
+    ],
+)
+def test_a_cell_magic_is_read_wherever_ipython_runs_one(start: str) -> None:
+    cell = f"{start}%%bash\n{' ' * start.count(' ')}'rm' x"
+    ran = TransformerManager().transform_cell(cell)
+    assert ran.startswith("get_ipython().run_cell_magic('bash'")
+    for code in (cell, f"%%time\n{cell}"):
+        assert "destroy" in {risk.risk for risk in code_risks(code)}

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import dropwhile
 
-PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.|In \[\d+\]:|\.{3,}:)(?: |$)", re.MULTILINE)
-FIRST_PROMPT = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
-CELL_MAGIC = re.compile(r"%%([\w!]+)[ \t]*(.*)\n?")
+FIRST_PROMPT = r"^[ \t]*(?:>>>|(?:\[(?:nav|ins)\] )?In \[\d+\]:|\.{3,}:)"
+PROMPTED = re.compile(FIRST_PROMPT, re.MULTILINE)
+PROMPT = re.compile(rf"(?:{FIRST_PROMPT}|^[ \t]*\.\.\.)[ \t]?", re.MULTILINE)
+CELL_MAGIC = re.compile(r"[ \t]*%%(?!\w+\?)([\w!]+)[ \t]*(.*)\n?")
 ASSIGNED = r"(?P<assigned>[\w.,*\[\]'\" \t]{1,200}=[ \t]*)?"
 LINE = re.compile(
     r"(?P<indent>[ \t]*)(?:"
@@ -33,8 +35,10 @@ LINE_MAGIC = re.compile(r"[ \t]*(\S+)[ \t]*([\s\S]*)")
 
 def as_python(cell: str) -> str:
     """The cell with nothing in it but Python, if it was a cell that IPython understands."""
-    text = cell.lstrip("\n")
-    if FIRST_PROMPT.match(text):
+    # In IPython's order. Its versions differ in what they take for a prompt and in whose indent
+    # they take away; a cell magic is read here where any of them runs one.
+    text = "\n".join(dropwhile(lambda line: not line.strip(), cell.splitlines()))
+    if PROMPTED.search(text):
         text = PROMPT.sub("", text)
     magic = CELL_MAGIC.match(text)
     if magic is not None:
