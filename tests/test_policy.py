@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -181,6 +182,13 @@ def test_allowing_edits_for_the_session_allows_no_runs() -> None:
     later = Policy("ask", Person(ApprovalAnswer(False)), trusted)
     assert later.decide(tool, edit).kind == "allow"
     assert later.decide(tool, {**edit, "run": True}).kind == "ask"
+
+
+@pytest.mark.parametrize("risk", ["install", "destroy"])
+def test_allowing_what_is_asked_about_alone_allows_nothing_else(risk: Risk) -> None:
+    policy = Policy("ask", Person(ApprovalAnswer(True, for_session=True)))
+    assert policy.ask(replace(CALL, risk=risk), "").allowed
+    assert policy.decide(RunCell(SeenCells()), {"code": "x"}).kind == "ask"
 
 
 def test_a_refusal_is_never_remembered_as_trust() -> None:

@@ -266,8 +266,11 @@ def test_all_like_this_is_asked_once_a_session(tmp_path: Path) -> None:
         assert len(peer.of_method("elicitation/create")) == 1
         # Long texts are shown in part and that is said.
         peer.call("run_cell", code=f"import os\nos.remove('a.csv')\n# {'x' * 9_000}")
-        _, asked = peer.of_method("elicitation/create")
+        first, asked = peer.of_method("elicitation/create")
         assert "more characters that are not shown" in asked["message"]
+        # What deletes is asked about alone.
+        offered = [of["requestedSchema"]["properties"]["answer"]["enum"] for of in (first, asked)]
+        assert offered == [["yes", "all like this", "no"], ["yes", "no"]]
 
 
 def test_a_client_that_can_only_open_addresses_is_not_asked(tmp_path: Path) -> None:

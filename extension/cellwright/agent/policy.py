@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from cellwright.agent.code_risks import code_risks
 from cellwright.agent.command_risks import CodeRisk
 from cellwright.notebooks import Notebook
+from cellwright.record.asked_calls import ASKED_ALONE
 from cellwright.record.events import ToolStarted
 from cellwright.settings import Mode
 from cellwright.text.browser_loads import browser_loads
@@ -47,7 +48,8 @@ class ApprovalAnswer:
     """``person``, or ``batch`` where nobody can be asked."""
     reason: str = ""
     for_session: bool = False
-    """Calls of this tool need not be asked about again, unless their risk is greater."""
+    """Calls of this tool need not be asked about again, unless their risk is greater. Of what is
+    asked about alone it allows no more than this call."""
     previewed: bool = False
     """The call was tried in a copy of the kernel before."""
     adopted: bool = False
@@ -218,6 +220,6 @@ class Policy:
         if self.approver is None:
             return ApprovalAnswer(False, "batch", "Nobody can be asked here.")
         answer = self.approver.ask(call, reason)
-        if answer.allowed and answer.for_session:
+        if answer.allowed and answer.for_session and call.risk not in ASKED_ALONE:
             self.trusted.add(_trusted_as(call.name, call.risk))
         return answer

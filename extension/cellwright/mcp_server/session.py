@@ -14,7 +14,7 @@ from cellwright.mcp_server.outside_agent import (
     OutsideCall,
     SessionRuns,
 )
-from cellwright.record.asked_calls import code_of, words_of
+from cellwright.record.asked_calls import ASKED_ALONE, code_of, words_of
 from cellwright.record.events import ToolStarted
 from cellwright.record.messages import ImagePart, Manifest, Part, ToolMessage
 from cellwright.record.outputs import Cell, ErrorOutput
@@ -27,19 +27,8 @@ from cellwright.tools.standard import ToolOffer, standard_tools
 
 SHOWN_CHARACTERS = 4_000
 YES, ALL, NO = "yes", "all like this", "no"
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "answer": {
-            "type": "string",
-            "title": "Run it?",
-            "description": "'all like this' does not ask about this tool again in this session.",
-            "enum": [YES, ALL, NO],
-        },
-        "reason": {"type": "string", "title": "Why not", "description": "For the agent."},
-    },
-    "required": ["answer"],
-}
+ALL_MEANS = "'all like this' does not ask about this tool again in this session."
+REASON = {"type": "string", "title": "Why not", "description": "For the agent."}
 
 
 class ElicitingApprover:
@@ -58,7 +47,7 @@ class ElicitingApprover:
         Raises:
             RunCancelled: The call was cancelled meanwhile.
         """
-        said = self._ask(CallQuestion(_shown(call, reason), SCHEMA))
+        said = self._ask(CallQuestion(_shown(call, reason), _schema(call)))
         if said is None:
             return ApprovalAnswer(False, "batch", "The client could not ask.")
         content = said.get("content")
@@ -67,6 +56,15 @@ class ElicitingApprover:
         if answer in (YES, ALL):
             return ApprovalAnswer(True, for_session=answer == ALL)
         return ApprovalAnswer(False, reason=str(fields.get("reason") or ""))
+
+
+def _schema(call: ToolStarted) -> dict[str, Any]:
+    """JSON Schema of the answer's fields: for all only where that counts for more than the call."""
+    answer: dict[str, Any] = {"type": "string", "title": "Run it?", "enum": [YES, NO]}
+    if call.risk not in ASKED_ALONE:
+        answer |= {"description": ALL_MEANS, "enum": [YES, ALL, NO]}
+    properties = {"answer": answer, "reason": REASON}
+    return {"type": "object", "properties": properties, "required": ["answer"]}
 
 
 def _shown(call: ToolStarted, reason: str) -> str:
