@@ -341,3 +341,16 @@ def test_what_lies_in_a_module_can_be_looked_at() -> None:
     told = probe.inspect_variable(shell, "os.environ")
     assert "PATH" in told
     assert os.environ["PATH"] not in told
+
+
+@pytest.mark.parametrize(
+    "name", ["os.environ", "os.environb", "os.environ._data", "sys.modules['posix'].environ"]
+)
+def test_values_of_the_environment_are_told_by_no_way(name: str) -> None:
+    shell = SimpleNamespace(user_ns={"os": os, "sys": sys}, user_ns_hidden={})
+    told = probe.inspect_variable(shell, name)
+    assert "PATH" in told
+    assert os.environ["PATH"] not in told
+    for key in ("'PATH'", "b'PATH'"):
+        with pytest.raises(probe.ProbeError, match="the person's keys"):
+            probe.inspect_variable(shell, f"{name}[{key}]")

@@ -202,6 +202,15 @@ def length_of(value: Any) -> Any:
     return None if base is None else _length(value, base)
 
 
+def _is_environment(value: Any) -> bool:
+    """Whether its values are the person's keys and passwords: it, or the dictionary in it."""
+    if type(value) is os._Environ:
+        return True
+    inner = vars(os.environ).get("_data") if type(os.environ) is os._Environ else None
+    system = getattr(sys.modules.get(os.name), "environ", None)
+    return type(value) is dict and _is_one_of(value, (inner, system))
+
+
 def is_module(value: Any) -> bool:
     """Whether it is a module."""
     return _is_a(value, types.ModuleType)
@@ -259,6 +268,8 @@ def read_item(value: Any, key: Any) -> Any:
     """
     cls = type(value)
     base = _base(value)
+    if _is_environment(value):
+        raise RunsCodeError("its values are the person's keys and passwords")
     if base is dict:
         return _under(value, key)
     if base in (list, tuple, deque):
@@ -314,9 +325,8 @@ def _is_table(value: Any, name: str) -> bool:
 def safe_repr(value: Any, limit: int = REPR_LIMIT, depth: int = 0) -> str:
     """The ``repr`` of what is known, else what can be told without it; cut to ``limit``."""
     try:
-        if type(value) is type(os.environ):
-            # Its values are the person's keys and passwords.
-            text = f"environ of {len(value)} names: {', '.join(map(str, sorted(value)))}"
+        if _is_environment(value):
+            text = f"environ of {len(value)} names: {', '.join(sorted(map(os.fsdecode, value)))}"
         else:
             text = _repr(value, limit, depth)
     except Exception as error:
@@ -529,7 +539,9 @@ def _annotation(function: types.FunctionType, name: str) -> str:
 def _describe(value: Any) -> Iterator[str]:
     value = _without_subclass(value)
     what = kind(value)
-    if what == "DataFrame":
+    if _is_environment(value):
+        yield from _anything(value)
+    elif what == "DataFrame":
         yield from _pandas_frame(value)
     elif what == "polars DataFrame":
         yield from _polars_frame(value)
