@@ -90,7 +90,9 @@ def test_a_package_is_installed_in_a_cell_of_its_own() -> None:
     (last,) = for_model(items[-1].content) if isinstance(items[-1], ComponentOutput) else ()
     assert last == TextPart("scikit-learn 1.5 is installed.")
     assert kernel.requests[0].timeout_seconds == 600.0
-    assert tool.label(name="sklearn") == "install sklearn"
+    assert tool.label(name="sklearn") == "install scikit-learn for sklearn"
+    assert tool.label(name="pandas>=2") == "install pandas>=2"
+    assert tool.label(name="-r x") == "install -r x"
     assert tool.risk == "install"
 
 

@@ -225,8 +225,13 @@ class InstallPackage(CellTool):
     risk: ClassVar[Risk] = "install"
 
     def label(self, **arguments: object) -> str:
-        """For people."""
-        return f"install {arguments.get('name')}"
+        """For people: a package may be called otherwise than the module that is asked for."""
+        name = str(arguments.get("name"))
+        try:
+            requirement = checked_requirement(name)
+        except ToolError:
+            return f"install {name}"
+        return f"install {requirement}" + (f" for {name}" if requirement != name.strip() else "")
 
     def tool_eval(self, context: ToolContext, name: str) -> Iterator[ToolYield]:
         """Install a package for this kernel; the person is asked.
