@@ -161,6 +161,24 @@ def test_a_cell_asks_at_the_terminal(serve: Serve, folder: Path) -> None:
         terminal.expect(pexpect.EOF)
 
 
+def test_where_the_input_has_ended_a_question_for_a_password_is_answered_with_its_end() -> None:
+    code = (
+        "from cellwright.api.session import InputConsole\n"
+        "print(InputConsole().read_answer('Key: ', is_secret=True))"
+    )
+    program = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(
+        program,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.stdout == "None\n", done.stderr
+
+
 def test_without_a_terminal_the_first_block_says_what_to_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -97,7 +97,10 @@ class InputConsole(Console):
         if is_secret:
             from getpass import getpass
 
-            return getpass(question)
+            try:
+                return getpass(question)
+            except EOFError:
+                return None
         line = self._read_line(question)
         return None if line is None else line.rstrip("\r\n")
 
