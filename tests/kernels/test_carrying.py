@@ -284,17 +284,33 @@ def test_files_are_made_changed_and_deleted_and_links_and_folders_too(
 ) -> None:
     (tmp_path / "old.txt").write_text("old")
     (tmp_path / "gone.txt").write_text("gone")
+    (tmp_path / "kept").mkdir()
     code = """\
 from pathlib import Path
 Path("a/b").mkdir(parents=True); Path("empty").mkdir()
 Path("a/b/c.txt").write_text("c"); Path("old.txt").write_text("new")
-Path("gone.txt").unlink(); os.symlink("a", "link"); os.chmod("old.txt", 0o600)"""
+Path("gone.txt").unlink(); os.symlink("a", "link"); os.chmod("old.txt", 0o600)
+Path(".cache").mkdir(); Path(".cache/d.txt").write_text("d"); os.mkdir("mine", 0o700)
+os.chmod("kept", 0o500)"""
     adopt(kernel, code)
     assert (tmp_path / "link" / "b" / "c.txt").read_text() == "c"
     assert (tmp_path / "empty").is_dir()
     assert (tmp_path / "old.txt").read_text() == "new"
     assert (tmp_path / "old.txt").stat().st_mode & 0o777 == 0o600
     assert not (tmp_path / "gone.txt").exists()
+    assert (tmp_path / ".cache" / "d.txt").read_text() == "d"
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("mine", "kept")]
+    assert modes == [0o700, 0o500]
+
+
+def test_a_file_that_only_begins_like_ipythons_folder_is_carried(tmp_path: Path) -> None:
+    environment = {**kernel_environment(), "IPYTHONDIR": str(tmp_path / "ip")}
+    with start_kernel(tmp_path, environment) as kernel:
+        run(kernel, SETUP)
+        adopt(kernel, "n = open('ipsum.csv', 'w').write('x')")
+        assert (tmp_path / "ipsum.csv").read_text() == "x"
+        code = "n = open('ip/profile_default/startup/a.py', 'w').write('1')"
+        assert "a.py, which IPython keeps" in obstacle(kernel, code)
 
 
 @pytest.mark.parametrize(
@@ -349,6 +365,8 @@ Path("gone.txt").unlink(); os.symlink("a", "link"); os.chmod("old.txt", 0o600)""
             "EnumType",
         ),
         ("", "import shutil; os.mkdir('d'); os.rmdir('keep')", "it deleted or replaced"),
+        ("", "os.rmdir('keep'); os.mkdir('keep')", "it replaced the folder"),
+        ("", "open('a', 'w').close(); os.link('a', 'b')", "it made a hard link of"),
         ("many = [[] for _ in range(150_000)]", "x = 1", "more than 100,000 objects"),
     ],
 )

@@ -68,6 +68,16 @@ def test_what_would_go_and_what_changes_nothing_is_said(kernel: FreshKernel) -> 
     assert tried(kernel, "6 * 7").outputs[0].text == "42"
 
 
+def test_of_folders_it_is_said_what_goes_and_what_cannot_be_tried(kernel: FreshKernel) -> None:
+    folder = Path(kernel.describe().cwd, "data")
+    folder.mkdir()
+    (folder / "a.csv").write_text("a")
+    again = tried(kernel, "import os, shutil; shutil.rmtree('data'); os.mkdir('data'); del os")
+    assert "Files: data/ (replaced: what was in it is deleted)" in effects_text(again)
+    renamed = tried(kernel, "import os; os.rename('data', 'data2')")
+    assert effects_text(renamed).startswith("A preview cannot rename a folder")
+
+
 def test_a_copy_that_dies_is_told_of(kernel: FreshKernel) -> None:
     found = tried(kernel, "import os; os._exit(1)")
     assert found.execution.status == "died"

@@ -103,6 +103,12 @@ WAYS_TO_WRITE = {
     "sqlite": "import sqlite3; c = sqlite3.connect('a.db'); c.execute('create table t(x)')\n"
     "c.commit(); c.close()",
     "mode": "import os; os.chmod('old.txt', 0o600)",
+    "folder's mode": "import os; os.chmod('notes', 0o700)",
+    "empty folder": "import os; os.makedirs('made/deep')",
+    "tree made again": "import os, shutil; shutil.rmtree('notes'); os.mkdir('notes')",
+    "cache": "import os; os.mkdir('.cache'); open('.cache/mine.csv', 'w').write('x')",
+    "start-up": "from pathlib import Path; f = Path('.ipython/profile_default/startup')\n"
+    "f.mkdir(parents=True); (f / 'a.py').write_text('1')",
     "link": "import os; os.symlink('sales.csv', 'link')",
     "hard link": "import os; os.link('sales.csv', 'hard'); open('hard', 'a').write('x')",
     "truncate": "import os; os.truncate('sales.csv', 3)",
@@ -137,6 +143,11 @@ def test_whatever_way_a_file_is_written_it_stays_and_the_copy_tells_of_it(
     assert told["append"] == [("sales.csv", "modified")]
     assert told["rename"] == [("new.txt", "created"), ("old.txt", "deleted")]
     assert told["tree"] == [("notes", "deleted")]
+    assert told["folder's mode"] == [("notes/", "modified")]
+    assert told["empty folder"] == [("made/deep/", "created")]
+    assert told["tree made again"] == [("notes/", "deleted")]
+    assert told["cache"] == [(".cache/mine.csv", "created")]
+    assert told["start-up"] == [(".ipython/profile_default/startup/a.py", "created")]
     assert told["shell"] == [
         ("by_shell", "created"),
         ("old.txt", "deleted"),

@@ -738,6 +738,10 @@ def _put_files(folder: str, rows: Sequence[Answer]) -> None:
     try:
         for number, row in enumerate(rows):
             _put_file(folder, row, os.path.join(folder, f"before-{number}"), undo)
+        # Those within before the one around them: its rights may be none.
+        for row in reversed(rows):
+            if row["change"] == "folder":
+                _set_mode(row["path"], row["mode"], undo)
     except OSError as error:
         for step in reversed(undo):
             with contextlib.suppress(OSError):
@@ -770,6 +774,13 @@ def _put_file(folder: str, row: Answer, spare: str, undo: list[Callable[[], obje
     shutil.copyfile(os.path.join(folder, row["copy"]), path)
     if row["before"] is None or stat.S_IMODE(os.stat(path).st_mode) != row["mode"]:
         os.chmod(path, row["mode"])
+
+
+def _set_mode(path: str, mode: int, undo: list[Callable[[], object]]) -> None:
+    before = stat.S_IMODE(os.stat(path).st_mode)
+    if before != mode:
+        os.chmod(path, mode)
+        undo.append(lambda: os.chmod(path, before))
 
 
 def _restore(spare: str, path: str) -> None:

@@ -24,7 +24,7 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 SCRATCH = "scratch"
 """Folder of the layers, beside the connection file."""
@@ -46,8 +46,11 @@ OPAQUE = "user.overlay.opaque"
 ADDRESSES_KEPT = 50
 COMPARED_BYTES = 50_000_000
 """A file that was opened to be written may be the same as before; up to this size it is read."""
-OWN_FILES = re.compile(r"(^|/)(__pycache__|\.ipython|\.cache)(/|$)")
-"""What Python and IPython write for themselves."""
+OWN_FILES = re.compile(
+    r"(^|/)(__pycache__(/|$)|\.cache/(fontconfig|jedi|matplotlib|parso)(/|$)|\.config/matplotlib$"
+    r"|profile_[^/]+/(history\.sqlite[^/]*|db(/(dhist|rootmodules\w*))?)$)"
+)
+"""What Python and IPython write for themselves, whatever a cell does."""
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWNET = 0x20000, 0x8000000, 0x10000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
@@ -112,41 +115,50 @@ class Sandbox:
         Returns:
             ``files``: ``path``, ``change`` (``created``, ``modified`` or ``deleted``) and
             ``size_bytes`` of each, those in the working directory relative to it; ``addresses``.
+            A path that ends with a slash is a folder: one that is new and empty, one whose rights
+            are others, or one that took the place of another one, whose files are deleted.
         """
         here = os.path.join(os.getcwd(), "")
-        files = []
+        found: list[tuple[str, str, int]] = []
         for layer in self._layers:
-            for path, change, size in _written(*layer):
-                if not OWN_FILES.search(path):
-                    shown = path[len(here) :] if path.startswith(here) else path
-                    files.append({"path": shown, "change": change, "size_bytes": size})
+            found += _written(*layer)
+            for folder in _changed_folders(*layer):
+                if folder.is_empty or folder.change != "created":
+                    found.append((os.path.join(folder.path, ""), folder.change, 0))
+        files = []
+        for path, change, size in found:
+            if not OWN_FILES.search(path.rstrip("/")):
+                shown = path[len(here) :] if path.startswith(here) else path
+                files.append({"path": shown or path, "change": change, "size_bytes": size})
         files.sort(key=lambda file: (str(file["path"]).startswith("/"), file["path"]))
         return {"files": files, "addresses": list(self._addresses)}
 
     def copy_files(
-        self, folder: str, skipped: Sequence[str], limit_bytes: int
+        self, folder: str, refused: Sequence[str], limit_bytes: int
     ) -> list[dict[str, Any]]:
         """Copy the files that the copy wrote to where the kernel can read them.
 
         Args:
             folder: Where to.
-            skipped: What is below these stays.
+            refused: Nothing below these may have changed.
             limit_bytes: So large all of them may be.
 
         Returns:
             ``path``, ``change`` and ``before`` (size and time, or None) of each, folders first;
-            of those that are there now ``copy``, its name in ``folder``, and ``mode``, or ``link``.
+            of those that are there now ``copy``, its name in ``folder``, and ``mode``, or ``link``;
+            of folders ``mode``.
 
         Raises:
             NotCarriedError: One of them cannot be, or they are too large.
         """
         rows: list[dict[str, Any]] = []
         for path, below, upper in self._layers:
-            for made in _made_folders(path, below, upper):
-                rows.append({"path": made, "change": "folder", "before": None})
+            rows += _folder_rows(path, below, upper)
             for shown, change, size in _written(path, below, upper):
-                if OWN_FILES.search(shown) or shown.startswith(tuple(skipped)):
+                if OWN_FILES.search(shown):
                     continue
+                if any(shown.startswith(os.path.join(place, "")) for place in refused):
+                    raise NotCarriedError(f"it changed {shown}, which IPython keeps")
                 limit_bytes -= size
                 if limit_bytes < 0:
                     raise NotCarriedError("the files that it wrote are too large")
@@ -299,37 +311,69 @@ def _written(path: str, below: str, upper: str) -> Iterator[tuple[str, str, int]
                 yield os.path.join(path, inner), "modified", now.st_size
 
 
-def _made_folders(path: str, below: str, upper: str) -> Iterator[str]:
-    """The folders of a layer that are new.
+class _Folder(NamedTuple):
+    """A folder of a layer that is other than the one below."""
+
+    path: str
+    change: str
+    mode: int
+    is_empty: bool
+
+
+def _changed_folders(path: str, below: str, upper: str) -> Iterator[_Folder]:
+    """The folders of a layer that are new, have replaced what was there, or have other rights."""
+    for folder, folders, names in os.walk(upper):
+        inner = os.path.relpath(folder, upper)
+        now, before = _state(folder), _state(os.path.join(below, inner))
+        if now is None:
+            continue
+        mode = stat.S_IMODE(now.st_mode)
+        if before is None:
+            change = "created"
+        elif _is_opaque(folder):
+            change = "deleted"
+        elif stat.S_IMODE(before.st_mode) != mode:
+            change = "modified"
+        else:
+            continue
+        shown = os.path.normpath(os.path.join(path, inner))
+        yield _Folder(shown, change, mode, not folders and not names)
+
+
+def _folder_rows(path: str, below: str, upper: str) -> Iterator[dict[str, Any]]:
+    """What is carried of the folders of a layer.
 
     Raises:
         NotCarriedError: One has taken the place of another one.
     """
-    for folder, names, _ in os.walk(upper):
-        for name in names:
-            full = os.path.join(folder, name)
-            inner = os.path.relpath(full, upper)
-            shown = os.path.join(path, inner)
-            if OWN_FILES.search(shown) or os.path.islink(full):
-                continue
-            with contextlib.suppress(OSError):
-                if os.getxattr(full, OPAQUE) and os.path.lexists(os.path.join(below, inner)):
-                    raise NotCarriedError(f"it replaced the folder {shown}")
-            if not os.path.lexists(os.path.join(below, inner)):
-                yield shown
+    for made in _changed_folders(path, below, upper):
+        if OWN_FILES.search(made.path):
+            continue
+        if made.change == "deleted":
+            raise NotCarriedError(f"it replaced the folder {made.path}")
+        yield {"path": made.path, "change": "folder", "before": None, "mode": made.mode}
+
+
+def _is_opaque(folder: str) -> bool:
+    try:
+        return bool(os.getxattr(folder, OPAQUE))
+    except OSError:
+        return False
 
 
 def _copy_out(path: str, folder: str, number: int) -> dict[str, Any]:
     """Copy a file, or say where a link leads.
 
     Raises:
-        NotCarriedError: It is neither.
+        NotCarriedError: It is neither, or has a second name.
     """
     state = os.lstat(path)
     if stat.S_ISLNK(state.st_mode):
         return {"link": os.readlink(path)}
     if not stat.S_ISREG(state.st_mode):
         raise NotCarriedError(f"it made {os.path.basename(path)}, which is no ordinary file")
+    if state.st_nlink > 1:
+        raise NotCarriedError(f"it made a hard link of {os.path.basename(path)}")
     name = f"file-{number}"
     shutil.copyfile(path, os.path.join(folder, name))
     return {"copy": name, "mode": stat.S_IMODE(state.st_mode)}

@@ -7,6 +7,7 @@ place there, where it can be carried (``kernels.carrying``).
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -45,6 +46,14 @@ KEPT_SECONDS = 600.0
 """So long the result of a preview waits to be kept."""
 GONE = "The result of the preview is not there any more. Preview it again, or run it."
 FAILED = "the code did not end well"
+FILE_MARKS = {"created": "", "modified": " (changed)", "deleted": " (deleted)"}
+FOLDER_MARKS = {
+    "created": " (new)",
+    "modified": " (other rights)",
+    "deleted": " (replaced: what was in it is deleted)",
+}
+CROSSES_LAYERS = f"[Errno {errno.EXDEV}]"
+NO_FOLDERS_RENAMED = "A preview cannot rename a folder; the code may work when it runs for real."
 SHOWN_TOKENS = 2000
 """Of each output: a person looks at it, and need not read all."""
 
@@ -64,7 +73,8 @@ class Preview:
 
     outputs: tuple[PreviewOutput, ...]
     execution: Execution
-    """``files`` are those anywhere; in the kernel's folder by their relative path."""
+    """``files`` are those anywhere; in the kernel's folder by their relative path. One that ends
+    with a slash is a folder: new, with other rights, or with what was in it deleted."""
     addresses: tuple[str, ...]
     """Host and port, or path, of what Python code tried to reach and did not."""
     obstacle: str = ""
@@ -115,6 +125,9 @@ class Previews:
             obstacles = _begin_carrying(copy) if self._carries else ()
             running = copy.execute(CellRequest("preview", code, PREVIEW_SECONDS), stop, keep)
             execution = _run_to_end(running)
+            if any(isinstance(m, ErrorOutput) and CROSSES_LAYERS in m.evalue for m in messages):
+                note = " ".join(filter(None, (execution.note, NO_FOLDERS_RENAMED)))
+                execution = replace(execution, note=note)
             found: dict[str, Any] = copy.ask_snapshots("effects", {})
             if self._carries:
                 obstacles = obstacles or _obstacles(copy, execution, messages)
@@ -308,13 +321,12 @@ def ask_with_previews(
 def effects_text(found: Preview) -> str:
     """What a call would change beside what it shows, in a few lines."""
     execution = found.execution
-    marks = {"created": "", "modified": " (changed)", "deleted": " (deleted)"}
     rows = {
         "Variables": [
             *(variable.name for variable in execution.changed),
             *(f"{name} (deleted)" for name in execution.removed),
         ],
-        "Files": [file.path + marks[file.change] for file in execution.files],
+        "Files": [_told(file) for file in execution.files],
         "Tried to reach, in vain": list(found.addresses),
     }
     lines = [f"{name}: {', '.join(names)}" for name, names in rows.items() if names]
@@ -323,3 +335,8 @@ def effects_text(found: Preview) -> str:
     if found.obstacle and execution.status == "ok":
         lines.append(f"The result cannot be kept: {found.obstacle}.")
     return "\n".join([*filter(None, (execution.note,)), *lines])
+
+
+def _told(file: FileChange) -> str:
+    marks = FOLDER_MARKS if file.path.endswith("/") else FILE_MARKS
+    return file.path + marks[file.change]
