@@ -171,6 +171,11 @@ def test_files_that_can_be_put_back_are_offered_and_the_others_named() -> None:
     stays = with_recorded(ChangedFiles(), names)
     assert "4.csv and 2 more. Databases" in undone_text(snapshot, stays)
     assert "files" not in undone_text(snapshot, ChangedFiles())
+    assert undone_text(snapshot, stays).endswith("%agent redo goes forth again.")
+    lost = undone_text(snapshot, stays, lost="polars holds threads")
+    assert lost.endswith(
+        "There is no redo: what was there until now could not be kept, as polars holds threads."
+    )
     back = (ChangedFile("a", "changed"), ChangedFile("b", "deleted"), ChangedFile("c", "made"))
     files = ChangedFiles(back, (ChangedFile("d", why="it is larger than 50 MB"),))
     assert with_recorded(files, ["a", "d"]) == files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,16 +23,17 @@ from cellwright.bench.saving import write_assertion
 from cellwright.commands.comparing_branches import pictures_side_by_side, tabulate_branches
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
-from cellwright.errors import CellwrightError, ChoiceError, KernelError, SetupError
+from cellwright.errors import CellwrightError, ChoiceError, SetupError
 from cellwright.exports.sample import SampleRecord
 from cellwright.exports.sampling import sample_of
-from cellwright.kernels import snapshots
 from cellwright.kernels.copies import (
     CopiedKernel,
     available_memory_bytes,
     open_copy,
     process_memory_bytes,
 )
+from cellwright.kernels.going_back import NOT_KEPT, explain_no_state
+from cellwright.kernels.shell import ShellKernel
 from cellwright.record.choices import ChoiceWay
 from cellwright.record.events import (
     ApprovalAsked,
@@ -293,7 +294,9 @@ class BranchCommands:
         shown = ReplayedOutputs(self._transcript(calling), self._shell)
         session.show_again(branch.run_id, calling, shown)
         done = f"Branch {number} was kept: its variables are the kernel's now."
-        done += _set_back_text(self._shell.execution_count - self._opened_in - 1)
+        done += _set_back_text(
+            self._shell.execution_count - self._opened_in - 1, explain_no_state(ShellKernel)
+        )
         display = {"data": {"text/plain": done}, "metadata": {}, "transient": {}}
         arguments = {
             "snapshot_id": snapshot,
@@ -303,7 +306,7 @@ class BranchCommands:
         }
         # The present kernel is forked for an undo, and SQLite must not be open then either.
         session.store(settings).database.rest()
-        refused = ask_here("go_back", arguments)
+        refused = ShellKernel.ask_snapshots("go_back", arguments)
         raise SetupError(f"Branch {number} cannot be kept: {refused.get('refused')}.")
 
     def _start(self, settings: Settings, calling: CallingCell) -> BranchStart:
@@ -330,7 +333,7 @@ class BranchCommands:
                 sources=Sources().of(database, settings),
                 keep_state=None,
             ),
-            lambda: open_copy(ask_here, place.kernel.session),
+            lambda: open_copy(ShellKernel.ask_snapshots, place.kernel.session),
             environment,
             conversation.messages,
             executed_in(record) if record is not None else (),
@@ -481,32 +484,25 @@ def _attempted(branch: Branch, choosing: Choosing, store: RunStore, stop: Stop) 
     return sample
 
 
-def ask_here(function: str, arguments: Mapping[str, Any]) -> Any:
-    """The answer of a function of ``kernels.snapshots`` in the kernel we are in.
-
-    Raises:
-        KernelError: It failed.
-    """
-    try:
-        return snapshots.FUNCTIONS[function](**arguments)
-    except OSError as error:
-        raise KernelError(f"The kernel could not do {function!r}: {error}.") from error
-
-
 def split_list(text: str, separator: str = ",") -> tuple[str, ...]:
     """The entries of an option that takes several."""
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
-def _set_back_text(cells: int) -> str:
-    """What keeping a branch does to cells that were run since the branches began."""
+def _set_back_text(cells: int, lost: str) -> str:
+    """What keeping a branch does to cells that were run since the branches began.
+
+    Args:
+        cells: How many.
+        lost: Why the state before cannot be kept; empty: it is.
+    """
     if cells < 1:
         return ""
     ran = "one cell was run" if cells == 1 else f"{cells} cells were run"
-    return (
-        f" Since the branches began {ran}; what that changed is set back, and %agent undo brings "
-        "it forth again."
-    )
+    undo = "%agent undo brings it forth again"
+    if lost:
+        undo = f"no undo brings it forth: {NOT_KEPT.format(why=lost)}"
+    return f" Since the branches began {ran}; what that changed is set back, and {undo}."
 
 
 def _nowhere(_: ComposedRun) -> AbstractContextManager[Conversation]:

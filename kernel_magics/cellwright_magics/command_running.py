@@ -27,6 +27,7 @@ from cellwright.kernels.going_back import (
     Snapshot,
     UndonePlace,
     explain_missing,
+    explain_no_state,
     files_text,
     find_before,
     find_files,
@@ -333,7 +334,8 @@ class Commands:
         if snapshot is not None:
             with self._session.at_work():
                 files = self._files_of(record, place, put_back=wants_files)
-                shown = undone_text(snapshot, files, are_back=wants_files)
+                lost = explain_no_state(kernel)
+                shown = undone_text(snapshot, files, are_back=wants_files, lost=lost)
                 self._go_to(order, snapshot, shown, files.back if wants_files else None)
         why = explain_missing(kernel, order.settings.snapshots)
         if wants_files and find_files(kernel, place.run_id, step).back:

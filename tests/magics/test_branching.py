@@ -84,6 +84,20 @@ def test_what_the_person_ran_meanwhile_is_said_to_be_set_back_and_undo_brings_it
     assert fresh.value("mine, 'theirs' in globals()") == "(3, False)"
 
 
+def test_where_no_undo_can_bring_back_what_the_person_ran_meanwhile_it_is_said(
+    fresh: LiveKernel,
+) -> None:
+    fresh.run('%agent branch 2 "Go" --mode auto', by_model({MODEL: "theirs = 1"}))
+    fresh.run(
+        "import threading\n"
+        "wait = threading.Event().wait\n"
+        "threading.Thread(target=wait, name='mine', daemon=True).start()"
+    )
+    said = fresh.run("%agent branch keep 1", answers=[]).displays[-1]["text/plain"]
+    assert "no undo brings it forth: " in said
+    assert said.endswith("could not be kept, as thread 'mine' runs.")
+
+
 def test_what_was_kept_can_be_branched_again_and_undone_one_by_one(fresh: LiveKernel) -> None:
     fresh.run("rows = [1]; same = rows")
     for number in (2, 3):

@@ -229,6 +229,19 @@ def test_what_stands_in_the_way_is_named_and_the_way_round_it_is_offered(
     kernel.run("go.set(); waiter.join()")
 
 
+def test_an_undo_that_leaves_no_redo_says_so(kernel: LiveKernel) -> None:
+    ask(
+        kernel,
+        "import threading\ngo = threading.Event()\n"
+        "waiter = threading.Thread(target=go.wait, name='my waiter'); waiter.start()",
+    )
+    shown = kernel.run("%agent undo", answers=[])
+    said = shown.displays[0]["text/plain"]
+    assert "There is no redo: " in said
+    assert said.endswith("could not be kept, as thread 'my waiter' runs.")
+    assert "There is nothing to redo" in kernel.run("%agent redo", answers=[]).stderr
+
+
 def test_none_is_kept_where_they_are_switched_off(kernel: LiveKernel) -> None:
     kernel.run("import os; os.environ['CELLWRIGHT_SNAPSHOTS'] = '0'; kept = 1")
     ask(kernel, "kept = 2")

@@ -20,6 +20,7 @@ from cellwright.record.attachments import human_size
 SWITCHED_OFF = "CELLWRIGHT_SNAPSHOTS is 0"
 NOTHING_KEPT = "no snapshot from before it is kept"
 NOTHING_TO_REDO = "There is nothing to redo: a restart or another run ends what an undo left."
+NOT_KEPT = "what was there until now could not be kept, as {why}"
 LABEL_LETTERS = 80
 SNAPSHOT_FIELDS = ("id", "label", "run_id", "step", "is_later", "at", "changes")
 NAMED_FILES = 5
@@ -217,16 +218,20 @@ def with_recorded(files: ChangedFiles, recorded: Sequence[str]) -> ChangedFiles:
 
 def explain_missing(kernel: object, kept: int) -> str:
     """Why the state before a run cannot be gone back to, by name: a clause."""
-    ask = getattr(kernel, "ask_snapshots", None)
     if kept < 1:
         return SWITCHED_OFF
+    return explain_no_state(kernel) or NOTHING_KEPT
+
+
+def explain_no_state(kernel: object) -> str:
+    """Why no state of the kernel can be kept as it is now, by name: a clause; empty: one can."""
+    ask = getattr(kernel, "ask_snapshots", None)
     if ask is None:
         return "this kernel cannot be forked"
     try:
-        found: Sequence[str] = ask("obstacles", {})["obstacles"]
+        return "; ".join(ask("obstacles", {})["obstacles"])
     except KernelError as error:
         return error.message
-    return "; ".join(found) if found else NOTHING_KEPT
 
 
 def missing_step(kernel: object, run_id: str, step: int, kept: int) -> SetupError:
@@ -294,24 +299,30 @@ def news_of(snapshot: Snapshot, files: Sequence[ChangedFile] | None = None) -> M
     }
 
 
-def undone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False) -> str:
+def undone_text(
+    snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False, lost: str = ""
+) -> str:
     """What the person reads after an undo.
 
     Args:
         snapshot: Where to.
         files: Those that were written, changed or deleted since.
         are_back: They were put back with it, as far as they can be.
+        lost: Why the state before the undo cannot be kept; empty: it is.
     """
     at = time.strftime("%H:%M", time.localtime(snapshot.taken_at))
     done = files_text(files) if are_back else offered_text(files, "%agent undo --files")
+    redo = "%agent redo goes forth again."
+    if lost:
+        redo = f"There is no redo: {NOT_KEPT.format(why=lost)}."
     return (
         f"Variables are as they were before {_place(snapshot.run_id, snapshot.step)} ({at}). "
-        f"{done}Databases and services are not taken back. %agent redo goes forth again."
+        f"{done}Databases and services are not taken back. {redo}"
     )
 
 
 def redone_text(snapshot: Snapshot, files: ChangedFiles, *, are_back: bool = False) -> str:
-    """What the person reads after a redo; the arguments are those of ``undone_text``."""
+    """What the person reads after a redo; the arguments are as for ``undone_text``."""
     done = files_text(files, "forth") if are_back else offered_text(files, "%agent redo --files")
     step = snapshot.undone_from
     since = f"run {snapshot.run_id} and what followed had left them"

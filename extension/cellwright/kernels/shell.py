@@ -396,7 +396,8 @@ class ShellKernel:
         """The answer of a function of ``cellwright.probe``."""
         return answered(function, probe.answer(function, dict(arguments), self._shell))
 
-    def ask_snapshots(self, function: str, arguments: Mapping[str, Any]) -> Any:
+    @staticmethod
+    def ask_snapshots(function: str, arguments: Mapping[str, Any]) -> Any:
         """The answer of a function of ``kernels.snapshots``.
 
         ``go_back`` does not return: the kernel that comes answers the cell that runs.
