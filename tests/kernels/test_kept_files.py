@@ -405,6 +405,24 @@ def test_the_folder_goes_with_the_kernel_and_after_a_kill_with_the_next(tmp_path
     assert wait_for(lambda: not folders()), "they go with their kernels"
 
 
+def test_another_kernels_folder_that_goes_while_it_is_looked_at_is_in_nobodys_way(
+    tmp_path: Path,
+) -> None:
+    listed = (
+        "import os, tempfile; listdir, gone = os.listdir, {tempfile.gettempdir(): ["
+        f"'{kept_files.FOLDER}gone']}}\n"
+        "os.listdir = lambda path='.': [*listdir(path), *gone.get(path, ())]"
+    )
+    with start_kernel(tmp_path, kernel_environment()) as kernel:
+        place = Place(kernel, tmp_path)
+        (tmp_path / "a.txt").write_text("old")
+        place.cell(listed)
+        run_id = place.begin()
+        place.cell("os.listdir = listdir; n = open('a.txt', 'w').write('new')")
+        assert place.ask("put_back", run_id)["back"] == {"a.txt": "changed"}
+        assert (tmp_path / "a.txt").read_text() == "old"
+
+
 def test_what_a_program_left_alone_is_copied_once_a_run(place: Place) -> None:
     fill(place.folder)
     place.begin()

@@ -213,8 +213,10 @@ def _sweep(temporary: str) -> None:
     """Remove the folders of kernels that were killed."""
     for name in os.listdir(temporary):
         folder = os.path.join(temporary, name)
-        if name.startswith(FOLDER) and os.lstat(folder).st_uid == os.getuid():
-            _remove_if_left(folder)
+        if name.startswith(FOLDER):
+            with contextlib.suppress(OSError):  # a kernel that ends removes its own meanwhile
+                if os.lstat(folder).st_uid == os.getuid():
+                    _remove_if_left(folder)
 
 
 def _remove_if_left(folder: str) -> None:
