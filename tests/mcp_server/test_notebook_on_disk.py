@@ -9,8 +9,14 @@ from command_line import notebook, sources
 
 from cellwright.commands.mcp import NotebookOnDisk
 from cellwright.errors import ToolError
-from cellwright.record.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
-from cellwright.record.outputs import Execution, StreamOutput
+from cellwright.record.events import (
+    CellAdded,
+    CellEdited,
+    CellFinished,
+    CellOutput,
+    CellStarted,
+)
+from cellwright.record.outputs import Execution, StreamOutput, source_hash
 
 
 def write(path: Path, *cells: str) -> None:
@@ -76,6 +82,21 @@ def test_a_file_that_was_broken_meanwhile_is_not_written_over_and_that_is_told_o
     assert len(problems) == 1
     assert "cannot be read now" in problems[0]
     assert book.take_problems() == ()
+
+
+def test_what_could_not_be_written_goes_into_the_file_once_it_is_whole_again(path: Path) -> None:
+    book = NotebookOnDisk(path)
+    whole = path.read_text()
+    path.write_text(whole[:40])
+    book.apply(CellAdded("one", "1"))
+    book.apply(CellStarted("one"))
+    book.apply(CellOutput("one", StreamOutput("stdout", "hello\n")))
+    book.apply(CellFinished("one", Execution("ok", 0.1, execution_count=2)))
+    book.apply(CellEdited("cell-1", "a = 2", source_hash("a = 1")))
+    write(path, "a = 100", "mine = 2")
+    assert [cell.source for cell in book.cells()] == ["a = 100", "mine = 2", "1"]
+    assert sources(path) == ["a = 100", "mine = 2", "1"]
+    assert json.loads(path.read_text())["cells"][2]["outputs"][0]["text"] == ["hello\n"]
 
 
 def test_a_folder_that_is_gone_is_told_and_the_notebook_goes_on_in_memory(tmp_path: Path) -> None:

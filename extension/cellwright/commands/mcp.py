@@ -26,8 +26,14 @@ from cellwright.mcp_server.notebook_tools import ListedNotebook, NotebookTools, 
 from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
 from cellwright.mcp_server.session import McpServerSession
 from cellwright.mcp_server.undoing import ChangeLog, UndoSource
-from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
-from cellwright.record.outputs import Cell
+from cellwright.record.events import (
+    CellEdited,
+    CellEvent,
+    CellOutput,
+    CellRemoved,
+    CellStarted,
+)
+from cellwright.record.outputs import Cell, source_hash
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.standard_sources import Sources
@@ -61,8 +67,8 @@ class NotebookOnDisk:
         self._problems: list[str] = []
         self._file = self._read()
         self._stamp = self._now()
-        self._running: list[CellEvent] = []
-        """What has happened in the cell that runs."""
+        self._unwritten: list[CellEvent] = []
+        """What has happened since the file was written."""
 
     @property
     def path(self) -> str:
@@ -77,7 +83,7 @@ class NotebookOnDisk:
     def cells(self) -> tuple[Cell, ...]:
         """All cells, as the file has them now."""
         with self._lock:
-            self._renew()
+            self._catch_up()
             return self._file.memory.cells()
 
     def confirm(self, cell_id: str, source: str, message_id: str = "") -> None:
@@ -87,30 +93,24 @@ class NotebookOnDisk:
             ToolError: The person deleted or changed it.
         """
         with self._lock:
-            self._renew()
+            self._catch_up()
             self._file.memory.confirm(cell_id, source, message_id)
 
     def apply(self, event: CellEvent) -> None:
         """Change the notebook, and the file with it once a cell is whole."""
         with self._lock:
-            if isinstance(event, (CellStarted, CellOutput)):
-                self._running = (
-                    [event] if isinstance(event, CellStarted) else [*self._running, event]
-                )
+            if not isinstance(event, (CellStarted, CellOutput)):
+                self.changes.note(event, self._file.memory.cells())
+            self._unwritten.append(event)
+            if not self._renew():
                 self._file.memory.apply(event)
-                return
-            self.changes.note(event, self._file.memory.cells())
-            ran, self._running = self._running, []
-            if self._renew():
-                # What the person made of the file meanwhile stays; the cell's outputs go into it.
-                for earlier in ran if isinstance(event, CellFinished) else ():
-                    self._file.memory.apply(earlier)
-            self._file.memory.apply(event)
-            self._write()
+            if not self._runs():
+                self._write()
 
     def take_problems(self) -> tuple[str, ...]:
         """Why the file is not saved, once."""
         with self._lock:
+            self._catch_up()
             problems, self._problems = tuple(self._problems), []
             return problems
 
@@ -125,27 +125,50 @@ class NotebookOnDisk:
                 return (status.st_mtime_ns, status.st_size)
         return (0, 0)
 
+    def _runs(self) -> bool:
+        """Whether a cell runs: the file is read and written again once it has ended."""
+        return bool(self._unwritten) and isinstance(self._unwritten[-1], (CellStarted, CellOutput))
+
+    def _catch_up(self) -> None:
+        """Take over what somebody else has written, and write what could not be written then."""
+        if self._renew() and self._unwritten:
+            self._write()
+
     def _renew(self) -> bool:
-        """Whether somebody else has written the file: that is taken over, where it can be read."""
+        """Whether somebody else has written the file: that is taken over, where it can be read.
+
+        What they made of it stays; what happened since it was written last goes into it.
+        """
         now = self._now()
-        if self._running or now in (self._stamp, (0, 0)):
+        if self._runs() or now in (self._stamp, (0, 0)):
             return False
         try:
             self._file = read_notebook(Path(self.path))
         except SetupError:
             return False
         self._stamp = now
+        for event in self._unwritten:
+            if not self._is_overtaken(event):
+                self._file.memory.apply(event)
         return True
+
+    def _is_overtaken(self, event: CellEvent) -> bool:
+        """Whether somebody has written another text into the cell that was changed or removed."""
+        if not isinstance(event, (CellEdited, CellRemoved)) or not event.previous_hash:
+            return False
+        sources = (c.source for c in self._file.memory.cells() if c.id == event.cell_id)
+        return any(source_hash(source) != event.previous_hash for source in sources)
 
     def _write(self) -> None:
         if self._path is None:
+            self._unwritten = []
             return
         if self._now() not in (self._stamp, (0, 0)):
             self._tell(NOT_SAVED.format(path=self.path))
             return
         try:
             self._file.write(self._path)
-            self._stamp = self._now()
+            self._stamp, self._unwritten = self._now(), []
         except SetupError as error:
             self._tell(str(error))
 
