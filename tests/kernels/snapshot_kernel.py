@@ -25,9 +25,9 @@ WAIT_SECONDS = 30.0
 class SnapshotKernel:
     """A stock kernel that is asked for snapshots by silent requests, as the panel asks."""
 
-    def __init__(self, folder: Path, manager: Any = None) -> None:
+    def __init__(self, folder: Path, manager: Any = None, **streams: Any) -> None:
         self.manager: Any = KernelManager() if manager is None else manager
-        self.manager.start_kernel(cwd=str(folder), env=kernel_environment())
+        self.manager.start_kernel(cwd=str(folder), env=kernel_environment(), **streams)
         self.client: BlockingKernelClient = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=WAIT_SECONDS)

@@ -137,6 +137,32 @@ def test_going_back_brings_every_variable_back_and_going_forth_brings_them_forth
     assert kernel.ask("list") == []
 
 
+def test_going_back_overwrites_nothing_in_the_log_that_is_shared_with_whoever_started_the_kernel(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log.txt"
+    with log.open("w") as file:
+
+        def note(text: str) -> None:
+            file.write(f"{text}\n")
+            file.flush()
+
+        kernel = SnapshotKernel(tmp_path, stdout=file, stderr=file)
+        try:
+            note("A")
+            kernel.run("mine = open('mine.txt', 'w+'); _ = mine.write('abc'); mine.seek(1)")
+            before = kernel.take()
+            kernel.run("mine.read()")
+            note("B")
+            kernel.go_back(before)
+            note("C")
+            assert kernel.run("print(mine.read(1))") == "b"
+            lines = log.read_text().splitlines()
+            assert [line for line in lines if line in ("A", "B", "C")] == ["A", "B", "C"]
+        finally:
+            kernel.close()
+
+
 def test_fifty_rounds_leave_no_process_no_file_and_no_thread(kernel: SnapshotKernel) -> None:
     look = (
         "print(len(__import__('os').listdir('/proc/self/fd')), "

@@ -60,6 +60,8 @@ class Carried:
         """Numbers of the sockets that are connected to a server."""
         self.offsets: list[tuple[int, int]] = []
         """Number and position of files: the position is the same for both processes."""
+        self.standard: set[int] = set()
+        """Numbers of those files that the kernel was given for its standard streams."""
         self.random: Any = None
         self.thread_values: dict[Any, Any] = {}
         """What ``threading.local`` objects hold for the main thread."""
@@ -105,6 +107,9 @@ def note_carried(app: Any) -> Carried:
             with contextlib.suppress(OSError):
                 if os.readlink(f"/proc/self/fd/{number}") in ANONYMOUS:
                     carried.anonymous.append(number)
+    given = {_describe_open_file(number) for number in _standard_numbers(carried.streams)}
+    numbers = [number for number, _ in carried.offsets]
+    carried.standard = {n for n in numbers if _describe_open_file(n) in given}
     carried.pipes = _pipes(carried.streams)
     random = sys.modules.get("random")
     if random is not None:
@@ -148,13 +153,27 @@ def _is_connected(number: int) -> bool:
     return False
 
 
+def _standard_numbers(streams: Sequence[Any]) -> set[int]:
+    """The numbers of the standard streams, and those under which ipykernel put them by."""
+    copies = (getattr(stream, "_original_stdstream_copy", None) for stream in streams)
+    return {0, 1, 2, *(number for number in copies if number is not None)}
+
+
+def _describe_open_file(number: int) -> Sequence[int]:
+    """What is the same for all numbers of one opening of a file; empty: it is none."""
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        found, flags = os.fstat(number), fcntl.fcntl(number, fcntl.F_GETFL)
+        return (found.st_dev, found.st_ino, flags, os.lseek(number, 0, os.SEEK_CUR))
+    return ()
+
+
 def _pipes(streams: Sequence[Any]) -> list[tuple[int, bool]]:
     """The pipes to other processes: those of which one end alone is here."""
     import fcntl
 
-    shared = {0, 1, 2, *_pipes_of_multiprocessing()}
-    for stream in streams:
-        shared.add(getattr(stream, "_original_stdstream_copy", -1))
+    shared = {*_standard_numbers(streams), *_pipes_of_multiprocessing()}
     ends: dict[int, list[tuple[int, bool]]] = {}
     for number in map(int, os.listdir("/proc/self/fd")):
         with contextlib.suppress(OSError):
@@ -394,7 +413,8 @@ def become_copy(
             carried.application.shell.history_manager.enabled = False
         else:
             for number, offset in carried.offsets:
-                _open_again(number, offset)
+                if number not in carried.standard:
+                    _open_again(number, offset)
             sever((), carried.connections)
         carried.offsets = []
         code = _run(carried, None, connection_file, announce)
@@ -563,8 +583,10 @@ def _restore_process(carried: Carried) -> None:
         if usual is not None:
             signal.signal(number, usual)
     for file, offset in carried.offsets:
+        # Whoever started the kernel may write to the same log, and would go on from there.
         with contextlib.suppress(OSError):
-            os.lseek(file, offset, os.SEEK_SET)
+            if file not in carried.standard:
+                os.lseek(file, offset, os.SEEK_SET)
     if carried.random is not None:
         sys.modules["random"].setstate(carried.random)
     # The thread that was forked is the main one: what asks shall see no other than before, and
