@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
+from cellwright.errors import SetupError
 from cellwright_magics.easels import Easel
 
 
@@ -50,3 +54,38 @@ def calling_cell(shell: Any) -> CallingCell:
         draws_updates="cellId" in metadata or "google.colab" in sys.modules,
         metadata=metadata,
     )
+
+
+def check_ends_cell(shell: Any, command: str) -> None:
+    """Refuse what replaces the kernel where the cell goes on after it: the rest never runs.
+
+    Args:
+        shell: In which a cell of the user calls the magic.
+        command: What was typed.
+
+    Raises:
+        SetupError: Something stands behind it, or takes its value.
+    """
+    cell: FrameType | None = None
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals is shell.user_ns:
+            cell = frame
+        frame = frame.f_back
+    if cell is not None and not _is_at_its_end(cell):
+        raise SetupError(
+            f"{command} has to be the last line of its cell, with nothing that takes its value: it "
+            "replaces the kernel, and what is left of the cell does not run.",
+            hint="Put it into a cell of its own.",
+        )
+
+
+def _is_at_its_end(cell: FrameType) -> bool:
+    """Whether a cell is at its last statement, and that is a plain call of the magic."""
+    body = ast.parse("".join(linecache.getlines(cell.f_code.co_filename))).body
+    match body[-1:]:
+        case []:
+            return True  # its source is not known
+        case [ast.Expr(ast.Call(ast.Attribute(attr=name), [ast.Constant("agent"), *_])) as last]:
+            return name in ("run_line_magic", "run_cell_magic") and cell.f_lineno >= last.lineno
+    return False

@@ -61,7 +61,7 @@ from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.tools import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
-from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.calling_cell import CallingCell, check_ends_cell
 from cellwright_magics.chat import open_chat
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import ReplayedOutputs, RunDisplay
@@ -332,6 +332,7 @@ class Commands:
                 return self._put_files_back(order, before, "")
         snapshot = find_before(kernel, place.run_id, step)
         if snapshot is not None:
+            check_ends_cell(self._shell, "%agent undo")
             with self._session.at_work():
                 files = self._files_of(record, place, put_back=wants_files)
                 lost = explain_no_state(kernel)
@@ -386,6 +387,8 @@ class Commands:
         snapshot = find_later(kernel)
         if snapshot is None and not (wants_files and find_files(kernel).back):
             raise SetupError(NOTHING_TO_REDO, hint=CELLS_AGAIN)
+        if snapshot is not None:
+            check_ends_cell(self._shell, "%agent redo")
         with self._session.at_work():
             files = put_files_back(kernel) if wants_files else find_files(kernel)
             if snapshot is None:
@@ -430,6 +433,9 @@ class Commands:
             files=tuple(getattr(arguments, "files", ())),
         )
         request = fill_request(options, cell, self._configured(), order.settings)
+        chooses = any(vars(arguments).get(name) for name in ("choose", "check"))
+        if chooses or order.line.name == "branch keep":
+            check_ends_cell(self._shell, f"%agent {order.line.name}")
         calling = self._painting(order.calling)
         return self._open_branching().run(order.line, request, order.settings, calling)
 
@@ -442,6 +448,7 @@ class Commands:
             ChoiceError: None could be chosen; the attempts stay open.
             SetupError: It cannot be done as it is asked for.
         """
+        check_ends_cell(self._shell, "%agent --best-of")
         calling = self._painting(calling)
         return self._open_branching().try_best_of(request, options, settings, calling)
 

@@ -94,6 +94,24 @@ def test_what_most_attempts_say_is_kept_and_undo_brings_the_old_state_back(
     assert [score.name for score in kept.scores] == ["chosen", "undone"]
 
 
+def test_where_the_cell_goes_on_after_it_no_model_is_asked_and_none_is_kept(
+    fresh: LiveKernel,
+) -> None:
+    for cell in (
+        "run = %agent --best-of 2 --mode auto Go",
+        "%agent --best-of 2 --mode auto Go\nafter = 1",
+        '%agent branch 2 "Go" --mode auto --check "True"\nafter = 1',
+    ):
+        shown = fresh.run(cell, text("Done."))
+        assert "has to be the last line of its cell" in str(shown.of("error")), cell
+        assert not fresh.service.requests
+    fresh.run('%agent branch 2 "Go" --mode auto\nafter = 1', text("Done."))
+    refused = fresh.run("%agent branch keep 1\nafter = 2", answers=[])
+    assert "%agent branch keep has to be the last line" in refused.stderr
+    assert fresh.value("after") == "1"
+    fresh.run("%agent branch drop")
+
+
 def test_the_first_attempt_that_passes_the_checks_is_kept(fresh: LiveKernel) -> None:
     fresh.run("rows = []")
     shown = fresh.run(

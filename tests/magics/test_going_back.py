@@ -70,6 +70,25 @@ def test_undo_brings_variables_back_and_redo_forth_run_by_run(kernel: LiveKernel
     assert scores_of(kernel, first) == []
 
 
+def test_where_the_cell_goes_on_after_it_nothing_is_undone_or_redone(kernel: LiveKernel) -> None:
+    kernel.run("rows = [1]")
+    run_id = ask(kernel, "rows.append(2)")
+    for cell in (
+        "%agent undo\nprint(rows)",
+        "kept = %agent undo",
+        "for _ in range(2):\n    %agent undo",
+        "%agent undo --files\n%agent undo",
+    ):
+        shown = kernel.run(cell, answers=[])
+        assert "%agent undo has to be the last line of its cell" in shown.stderr, cell
+        assert kernel.value("rows") == "[1, 2]"
+    assert scores_of(kernel, run_id) == []
+    kernel.run("extra = 1\n%agent undo", answers=[])
+    assert kernel.value("rows, 'extra' in globals()") == "([1], False)"
+    assert "%agent redo has to be" in kernel.run("%agent redo\nrows", answers=[]).stderr
+    assert kernel.value("rows") == "[1]"
+
+
 def test_undo_brings_back_what_was_so_before_one_of_the_cells_of_the_run(
     kernel: LiveKernel,
 ) -> None:
