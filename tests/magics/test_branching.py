@@ -116,6 +116,19 @@ def test_what_was_kept_can_be_branched_again_and_undone_one_by_one(fresh: LiveKe
     assert fresh.value("rows, same is rows") == "([1], True)"
 
 
+def test_what_was_undone_before_a_branch_was_kept_cannot_be_redone(fresh: LiveKernel) -> None:
+    fresh.run("rows = [1]")
+    answer = [tool_call("run_cell", {"code": "rows.append(2)"}), text("Done.")]
+    fresh.run("%agent --mode auto Go", answer, answers=[])
+    fresh.run("%agent undo", answers=[])
+    fresh.run('%agent branch 2 "Go" --mode auto', by_model({MODEL: "rows.append(3)"}))
+    fresh.run("%agent branch keep 1", answers=[])
+    assert "There is nothing to redo" in fresh.run("%agent redo", answers=[]).stderr
+    assert fresh.value("rows") == "[1, 3]"
+    fresh.run("%agent undo", answers=[])
+    assert fresh.value("rows") == "[1]"
+
+
 def test_the_record_names_each_attempt(fresh: LiveKernel) -> None:
     fresh.run('%agent branch 2 "Go" --approaches "sort | count" --mode auto', text("."))
     fresh.run("%agent branch drop")

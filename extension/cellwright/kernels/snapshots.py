@@ -99,9 +99,7 @@ def take(
     """
     table = registry().table
     if run_id and not step:
-        # What was undone cannot be redone once something else is done.
-        for record in [record for record in table if record["is_later"] or record["step"]]:
-            _drop(record)
+        _forget_last_run()
         registry().runs.append(run_id)
     if kept < 1:
         return {"obstacles": ["snapshots are switched off"]}
@@ -141,6 +139,12 @@ def _changes_by(record: Answer) -> Answer:
     before, after = registry().undone, _undone_after(record)
     changed = [run for run in {**before, **after} if before.get(run) != after.get(run)]
     return {run: after.get(run) for run in changed}
+
+
+def _forget_last_run() -> None:
+    """When another run counts: what was undone cannot be redone, and steps are of the last run."""
+    for record in [r for r in registry().table if r["is_later"] or r["step"]]:
+        _drop(record)
 
 
 def _forget_old_runs() -> None:
@@ -362,6 +366,7 @@ def adopt(copy_id: str, label: str = "", run_id: str = "") -> Answer:
     about = {"label": label, "run_id": run_id, "step": 0, "is_later": True}
     record = {**json.loads(packet), **about, "socket": socket.socket(fileno=files[0])}
     record["runs"].append(run_id)
+    _forget_last_run()
     state.table.append(record)
     return {"id": record["id"]}
 
