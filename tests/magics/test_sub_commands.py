@@ -64,8 +64,11 @@ def test_replay_runs_the_code_in_a_fresh_kernel_with_recorded_answers(recorded: 
     assert recorded.value("total") == "'untouched'"
     assert recorded.value("replayed.differences") == "()"
     assert recorded.run("replayed").results == ["2 cells, no differences."]
-    again = recorded.last_run
-    assert (again.lane, again.source_run, again.status) == ("replay", run_id, "completed")
+    again = "replayed.run.record"
+    assert recorded.value(f"({again}.lane, {again}.source_run, {again}.status)") == repr(
+        ("replay", run_id, "completed")
+    )
+    assert recorded.last_run.run_id == run_id, "the replay is not what is replayed next"
     recorded.run("import json\nwritten = json.load(open('again.ipynb'))['cells']")
     assert "total = start + 1" in recorded.value("written[-1]['source']")
     (missing,) = recorded.run("%agent replay last --cwd no-such-folder").of("error")

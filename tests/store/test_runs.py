@@ -31,8 +31,10 @@ from cellwright.record.events import (
 from cellwright.record.messages import Parameters, Usage
 from cellwright.record.outputs import DisplayData
 from cellwright.record.run_record import RunRecord, fold, note_of_files_moved
+from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.event_rows import BlobFolder
+from cellwright.store.ids import find_id
 from cellwright.store.runs import RunJournal, RunStore
 
 
@@ -327,6 +329,18 @@ class TestResolve:
             assert store.resolve("last") == known[1]
             assert store.resolve(known[2]) == known[2]
 
+    def test_a_replay_or_an_attempt_is_the_last_one_only_where_it_was_kept(
+        self, store: RunStore, database: Database, known: list[str]
+    ) -> None:
+        for lane in ("replay", "judge", "branch"):
+            change = "UPDATE runs SET lane = ?, started_at = 9 WHERE run_id = ?"
+            database.write(Statement(change, (lane, known[2])))
+            assert store.resolve("last") == known[1]
+            assert store.resolve(known[2]) == known[2]
+        chats = ChatStore(database)
+        chats.add_run(chats.create().chat_id, known[2])
+        assert store.resolve("last") == known[2]
+
     @pytest.mark.parametrize(
         ("name", "place"),
         [
@@ -353,6 +367,9 @@ class TestResolve:
         assert repr(name) in caught.value.message
         assert known[1] in caught.value.hint
         assert (known[2] in caught.value.hint) is known[2].startswith(name)
+        assert caught.value.hint.startswith("They are: ")
+        with pytest.raises(SetupError, match="fits 7 ids. The newest 5 are: run-6, run-5"):
+            find_id("run", [f"run-{number}" for number in range(6, -1, -1)], "run")
 
     @pytest.mark.parametrize("name", ["nonsense", "", " "])
     def test_the_newest_runs_are_named_where_none_fits(

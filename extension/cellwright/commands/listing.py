@@ -61,6 +61,8 @@ def _count(counts: Mapping[str, int], prefix: str) -> str:
 
 
 def _row(run: RunSummary, *, is_on_disk: bool) -> tuple[str, ...]:
+    # These repeat a question that was asked, or are about its answers.
+    mark = f"({run.lane}) " if run.lane in ("replay", "branch", "judge") else ""
     tilde = "~" if run.usage.estimated else ""
     return (
         run.run_id,
@@ -70,7 +72,7 @@ def _row(run: RunSummary, *, is_on_disk: bool) -> tuple[str, ...]:
         f"{run.duration_seconds:.1f}",
         f"{tilde}{run.usage.total_tokens:,}",
         _dollars(run.cost_dollars),
-        cut(one_line(run.prompt), PROMPT_CHARACTERS),
+        f"{mark}{cut(one_line(run.prompt), PROMPT_CHARACTERS)}",
     )
 
 

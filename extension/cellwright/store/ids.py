@@ -34,7 +34,8 @@ def find_id(name: str, ids: Sequence[str], what: str) -> str:
         return found[0]
     shown = ", ".join((found or ids)[:SHOWN])
     if found:
-        raise SetupError(f"{name!r} fits {len(found)} ids.", hint=f"They are: {shown}.")
+        which = f"The newest {SHOWN} are" if len(found) > SHOWN else "They are"
+        raise SetupError(f"{name!r} fits {len(found)} ids.", hint=f"{which}: {shown}.")
     hint = f"The newest are: {shown}." if shown else f"There is no {what} yet."
     raise SetupError(f"There is no {what} {name!r}.", hint=hint)
 

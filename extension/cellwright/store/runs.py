@@ -659,15 +659,21 @@ class RunStore:
             SetupError: There is none, or there are several.
         """
         # Two runs may start within one second, so ids alone do not say which is the newest.
-        rows = self._database.read("SELECT run_id, started_at, prompt, lane FROM runs")
+        rows = self._database.read(
+            """SELECT run_id, started_at, prompt, lane, EXISTS (
+                SELECT 1 FROM chat_runs c WHERE c.run_id = runs.run_id) FROM runs"""
+        )
         # Nobody means a run that only shortened a chat as the last one: there is nothing in it.
-        # Nor one that judged: it is about others.
+        # Nor one that judged or replayed another: it is about that one. Nor an attempt that was
+        # not kept: it did nothing here. One that was kept is in the chat.
         places = {
             str(run_id): (
-                prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT) and lane != JUDGE_LANE,
+                prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT)
+                and lane not in (JUDGE_LANE, "replay")
+                and (lane != "branch" or bool(is_in_chat)),
                 float(moment),
             )
-            for run_id, moment, prompt, lane in rows
+            for run_id, moment, prompt, lane, is_in_chat in rows
         }
         known = sorted(places, key=lambda run_id: (*places[run_id], run_id), reverse=True)
         if not known:
