@@ -45,6 +45,22 @@ def test_the_file_can_be_chosen(
     nbformat.validate(nbformat.read(target, as_version=4))
 
 
+def test_the_end_of_the_file_says_the_format(
+    run_id: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file, name, word in (
+        ("report.html", "html", "<html"),
+        ("run.agentbench.json", "agentbench", "North sold"),
+        ("run.ipynb", "ipynb", "nbformat"),
+    ):
+        assert main(["export", run_id, "-o", file, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["format"] == name
+        assert word in (shell.folder / file).read_text(encoding="utf-8")
+    assert main(["export", run_id, "-o", "report.docx"]) == 2
+    assert "its end says none" in capsys.readouterr().err
+    assert not (shell.folder / "report.docx").exists()
+
+
 def test_a_dash_is_stdout(run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", run_id, "--to", "agentbench", "-o", "-"]) == 0
     text = capsys.readouterr().out

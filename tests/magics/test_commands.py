@@ -54,7 +54,7 @@ for number, line in enumerate({lines!r}):
         ("rerun -m other", "rerun", (), {"model": "other"}),
         ("undo", "undo", (), {}),
         ("undo 3", "undo", ("3",), {}),
-        ("export", "export", (), {"to": "ipynb", "out": ""}),
+        ("export", "export", (), {"to": "", "out": ""}),
         (f"export {RUN} --to html -o a.html", "export", (RUN,), {"to": "html", "out": "a.html"}),
         (
             'save-sample --check "x.shape == (12, 3)" --to "my tasks"',

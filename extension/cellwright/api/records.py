@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
@@ -13,7 +13,7 @@ from cellwright.api.session import RunSettings, Session, StrPath, record_of, run
 from cellwright.commands.notebook_files import check_target, new_notebook
 from cellwright.commands.records import make_redactor
 from cellwright.errors import SetupError
-from cellwright.exports.formats import FORMAT_TABLE, write_run
+from cellwright.exports.formats import FORMAT_TABLE, find_format_of_file, write_run
 from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
@@ -24,9 +24,6 @@ from cellwright.session.replaying import rerun as start_rerun
 from cellwright.session.run import Run
 from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
-
-ENDINGS: Mapping[str, str] = {format_.ending: name for name, format_ in FORMAT_TABLE.items()}
-"""Formats by the end of a file's name."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +126,10 @@ def export(run: str | Run | Answer, target: StrPath) -> Path:
     name = os.fspath(target)
     if name in FORMAT_TABLE:
         name = record.run_id + FORMAT_TABLE[name].ending
-    fitting = [ending for ending in ENDINGS if name.lower().endswith(ending)]
-    if not fitting:
-        raise SetupError(
-            f"{name!r} is no format, and its end says none.",
-            hint=f"Use one of: {', '.join(FORMAT_TABLE)}; or end it in {', '.join(ENDINGS)}.",
-        )
+    format_name = find_format_of_file(name)
     path = check_target(name)
     redactor = make_redactor(load_settings())
-    return write_run(record, ENDINGS[max(fitting, key=len)], path, redactor)[0]
+    return write_run(record, format_name, path, redactor)[0]
 
 
 def _folder(old: RunRecord, given: StrPath | None) -> Path:

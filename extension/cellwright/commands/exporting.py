@@ -14,7 +14,13 @@ from cellwright.commands.records import check_record_file, make_redactor
 from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
-from cellwright.exports.formats import FolderOptions, export_samples, find_format, write_run
+from cellwright.exports.formats import (
+    FolderOptions,
+    export_samples,
+    find_format,
+    find_format_of_file,
+    write_run,
+)
 from cellwright.exports.notebook import RunMaterial
 from cellwright.exports.sampling import sample_of
 from cellwright.record.run_record import RunRecord
@@ -27,9 +33,10 @@ NOTEBOOKS = "notebooks"
 def export(context: VerbContext) -> Result:
     """Write a run as a file, or to stdout; several as a folder with an index."""
     options = context.options
-    name = "ipynb" if options.to == NOTEBOOKS else options.to
     if len(context.words) > 1 or options.gradebook or options.to == NOTEBOOKS:
-        return _export_folder(context, name)
+        name = options.to or "ipynb"
+        return _export_folder(context, "ipynb" if name == NOTEBOOKS else name)
+    name = options.to or _format_of(options.out)
     with context.open_store() as store:
         record = store.record(store.resolve(context.words[0]))
         written = []
@@ -56,6 +63,17 @@ def export(context: VerbContext) -> Result:
     )
 
 
+def _format_of(file: str) -> str:
+    """The format where none is named.
+
+    Raises:
+        SetupError: The end of the file's name says none.
+    """
+    if file in ("", "-"):
+        return "ipynb"
+    return RECORD if file.lower().endswith(".sqlite") else find_format_of_file(file)
+
+
 def _export_folder(context: VerbContext, name: str) -> Result:
     """Write runs into a folder, each in a file of its own where the format has that."""
     options = context.options
@@ -69,7 +87,7 @@ def _export_folder(context: VerbContext, name: str) -> Result:
         lambda sample: _material(context, records[sample.run_id], redactor),
         with_gradebook=options.gradebook,
     )
-    target = Path(options.out or f"runs-{options.to}").expanduser()
+    target = Path(options.out or f"runs-{options.to or name}").expanduser()
     made = (redactor.event(sample_of(record, run, whole=True)) for run, record in records.items())
     files = export_samples(name, {"": lambda: made}, target, besides)
     written = [str(file) for file in files]

@@ -218,9 +218,10 @@ VERBS = (
         f"write a run to a file: {', '.join((*FORMATS, RECORD))}",
         (Argument(RUN, 0, MANY),),
         (
-            _option("--to", choices=FormatNames(*FORMATS, "notebooks", RECORD), default="ipynb",
+            _option("--to", choices=FormatNames(*FORMATS, "notebooks", RECORD), default="",
                     metavar="FORMAT",
-                    help=f"{', '.join((*FORMATS, RECORD))}, or a format of an installed package"),
+                    help=f"{', '.join((*FORMATS, RECORD))}, or a format of an installed package "
+                    "(what the end of FILE says, else ipynb)"),
             _option("-o", "--out", "--output", default="", metavar="FILE",
                     help="where to (ID with the format's ending); - is stdout; of several runs "
                     "or with notebooks, the folder"),

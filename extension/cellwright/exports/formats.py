@@ -208,3 +208,19 @@ def find_format(name: str) -> Format:
     if not isinstance(plugin.value, Format):
         raise plugin.refuse(f"is {type(plugin.value).__name__} instead of Format")
     return replace(plugin.value, write=replace(plugin, value=plugin.value.write).call)
+
+
+def find_format_of_file(name: str) -> str:
+    """Find the name of the format, one of ours, that the end of a file's name says.
+
+    Raises:
+        SetupError: It says none.
+    """
+    endings = {format_.ending: format_name for format_name, format_ in FORMAT_TABLE.items()}
+    fitting = [ending for ending in endings if name.lower().endswith(ending)]
+    if not fitting:
+        raise SetupError(
+            f"{name!r} is no format, and its end says none.",
+            hint=f"Use one of: {', '.join(FORMAT_TABLE)}; or end it in {', '.join(endings)}.",
+        )
+    return endings[max(fitting, key=len)]
