@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import keyword
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ def _named_value(text: str) -> tuple[str, str]:
 
 
 def _variable_name(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} cannot be a variable's name")
     return text
 

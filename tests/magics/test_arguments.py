@@ -118,6 +118,7 @@ def test_a_last_semicolon_is_no_part_of_the_prompt() -> None:
         ("--max-steps many x", "invalid int value: 'many'"),
         ("--budget 0 x", "'0' is not above zero"),
         ("-o 2fast x", "'2fast' cannot be a variable's name"),
+        ("-o class x", "'class' cannot be a variable's name"),
         ("-m", "expected one argument"),
         ("--files", "expected at least one argument"),
     ],
