@@ -142,6 +142,15 @@ def test_a_document_is_removed_by_the_name_that_the_list_shows_or_by_its_path(sh
     assert shelf.documents() == {}
 
 
+def test_the_end_of_a_path_that_one_document_alone_has_is_name_enough(shelf: Shelf) -> None:
+    for name in ("docs/one.md", "docs/same.md", "more/same.md"):
+        shelf.write(name, f"words of {name}")
+    shelf.add(".")
+    assert shelf.libraries.remove("one.md", str(shelf.folder)) == "docs/one.md"
+    with pytest.raises(SetupError, match="has 2 documents 'same.md'"):
+        shelf.libraries.remove("same.md", str(shelf.folder))
+
+
 def test_a_document_of_two_libraries_is_removed_by_its_id(shelf: Shelf) -> None:
     shelf.write("a.md", "words")
     shelf.add(".")

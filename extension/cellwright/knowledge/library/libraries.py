@@ -6,7 +6,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.errors import SetupError
@@ -131,6 +131,7 @@ class Libraries:
         documents = self.documents(libraries)
         at_place = [each for each in documents if each.place == wanted]
         named = at_place or [each for each in documents if each.name == target]
+        named = named or [each for each in documents if PurePath(each.name).name == target]
         if len(named) == 1:
             self.store.take_out(named[0])
             return named[0].name
