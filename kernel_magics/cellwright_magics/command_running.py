@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ CELLS_AGAIN = (
     "%agent cells puts the code of the last run into the next cell: run it to have again what it "
     "did."
 )
+CELL_MAGIC = "get_ipython().run_cell_magic("
 QUIET_SECONDS = 2.0
 """Work that takes longer shows how far it is."""
 
@@ -145,6 +147,17 @@ def _files(record: RunRecord, step: int) -> list[str]:
     """Names of the files that a run changed, from one of its cells on, counted from 1."""
     ran = (each.execution for each in record.executions[max(step - 1, 0) :])
     return sorted({change.path for each in ran if each is not None for change in each.files})
+
+
+def _in_one_cell(cells: Sequence[str], shell: InteractiveShell) -> Sequence[str]:
+    """Cells as parts of one: magics of whole cells are calls, and what is no Python never ran."""
+    parts = []
+    for cell in cells:
+        with suppress(SyntaxError):
+            code = shell.transform_cell(cell)  # type: ignore[no-untyped-call]
+            ast.parse(code)
+            parts.append(code.rstrip() if code.startswith(CELL_MAGIC) else cell)
+    return parts
 
 
 class CellFace:
@@ -355,7 +368,8 @@ class Commands:
             raise SetupError(
                 f"Run {place.run_id} ran no cell {step}.", hint="Name one that it ran."
             )
-        cells = executed_before(record, step, order.store, ChatStore(order.store.database))
+        chats = ChatStore(order.store.database)
+        cells = _in_one_cell(executed_before(record, step, order.store, chats), self._shell)
         if cells:
             self._shell.set_next_input("\n\n".join(cells))
         files = ChangedFiles(find_files(kernel, place.run_id, step).back)

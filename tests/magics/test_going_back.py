@@ -373,6 +373,27 @@ def test_what_is_offered_after_a_restart_is_without_the_cells_that_were_undone(
     kernel.run("go.set(); waiter.join()")
 
 
+def test_the_cells_that_are_offered_for_after_a_restart_can_run_as_one(kernel: LiveKernel) -> None:
+    kernel.run("a = 1")
+    kernel.run("%%capture caught\nprint('told')")
+    kernel.run("this is no Python")
+    ask(kernel, "%agent undo\nb = 2")
+    kernel.run("exit = print\nexit()")
+    kernel.run(
+        "import threading\ngo = threading.Event()\n"
+        "waiter = threading.Thread(target=go.wait, name='my waiter'); waiter.start()"
+    )
+    ask(kernel, "a = b = caught = None")
+    (payload,) = kernel.run("%agent undo", answers=[]).reply["content"]["payload"]
+    assert "%agent" not in payload["text"]
+    assert "exit()" not in payload["text"]
+    kernel.run("go.set(); waiter.join()")
+    shown = kernel.run(payload["text"], answers=[])
+    assert shown.reply["content"]["status"] == "ok", shown.of("error")
+    assert kernel.value("a, b, caught.stdout") == r"(1, 2, 'told\n')"
+    kernel.run("go.set()")
+
+
 def test_files_are_put_back_where_the_variables_cannot_be(kernel: LiveKernel) -> None:
     folder = kernel.home.parent
     (folder / "a.txt").write_text("0")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
+from cellwright.context.assemble import without_own_magics
 from cellwright.context.roles import is_note
 from cellwright.errors import SetupError
 from cellwright.record.messages import AssistantMessage, Message
@@ -13,6 +15,8 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext
 from cellwright.store.chats import ChatStore, before
 from cellwright.store.runs import RunStore
+
+ENDS_KERNEL = re.compile(r"^(?:exit|quit|sys\.exit)(?:\(.*\))?[ \t;]*(?:\n|\Z)", re.MULTILINE)
 
 
 def resumed(place: RunContext, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
@@ -115,7 +119,8 @@ def executed_before(
 ) -> tuple[str, ...]:
     """Source of what ran in the kernel before one of a run's cells, in order.
 
-    What earlier runs of its chat ran and the user took back is not among it.
+    What earlier runs of its chat ran and the user took back is not among it, nor what would ask
+    the agent, or end the kernel, when it runs again.
 
     Args:
         record: Of the run.
@@ -131,7 +136,7 @@ def executed_before(
             continue
         undone = runs.record(run_id).executions[max(0, from_step - 1) :]
         _take_out(sources, [each.source for each in undone])
-    return tuple(sources)
+    return tuple(without_own_magics(ENDS_KERNEL.sub("", source) for source in sources))
 
 
 def _undone_before(run_id: str, runs: RunStore, chats: ChatStore) -> Mapping[str, int]:
