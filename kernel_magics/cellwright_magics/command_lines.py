@@ -29,8 +29,12 @@ from cellwright_magics.commands import COMMANDS
 
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
-ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*|(?:\d{8}-)?\d{6}-\w{4,8}")
-"""The last form is a run's id with a letter of it mistyped."""
+ID_LIKE = re.compile(
+    r"last|@\S+|(?=\D*\d)-?[0-9a-f][0-9a-f_-]*|(?:\d{8}-)?\d{6}-\w{4,8}|\{\S+\}|\$\S+"
+)
+"""The third form is a run's id with a letter of it mistyped; in other magics IPython fills in the
+last two."""
+FILLED_IN = re.compile(r"\{\S+\}|\$\w")
 ENDS = ".,:;!?"
 ORDERS = """
 chat show replay rerun undo redo export save-sample resume reset compact pin unpin attach prompt
@@ -183,6 +187,8 @@ def _read_bare(text: str, body: str | None) -> CommandLine | None:
             meant = f" {error}."
     meant = meant or (_mistyped(line) if body is None else "")
     if meant:
+        if FILLED_IN.search(text):
+            meant += " {…} and $… are not filled in: put the value there."
         raise UsageError(
             f"{text!r} looks like a command and is none.{meant} To ask the model just that: "
             f"%agent -- {text}"

@@ -221,6 +221,7 @@ def test_these_lines_are_questions(line: str) -> None:
         ("memory ad I like it", r"%agent /memory add \[--project\] TEXT"),
         ("showw last", "%agent -- showw last"),
         ("show usage", "Did you mean %agent usage"),
+        ("show {run.id}", "are not filled in: put the value there"),
         ("/showw last", "Did you mean /show"),
         ("/frobnicate", "There is no command '/frobnicate'"),
         ("/", "There is no command '/'"),
