@@ -447,7 +447,12 @@ def _how_written(line: _LineParts, begun: Sequence[Verb]) -> str:
     written = [f"/{c.usage}" for c in begun if len(c.words) == longest]
     if longest == 1 and _second_words(top):
         written.append(f"/{top} {'|'.join(_second_words(top))}")
-    return f" It is written: %agent {' or '.join(written)}."
+    unknown = ""
+    for argument, word in zip(begun[0].arguments, line.texts[longest:], strict=False):
+        kind = argument.kind
+        if kind.choices and kind.label.isalpha() and not (kind.is_id or kind.fits(word)):
+            unknown = f" {word!r} is none of {', '.join(kind.choices)}."
+    return f"{unknown} It is written: %agent {' or '.join(written)}."
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

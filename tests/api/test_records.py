@@ -93,6 +93,8 @@ def test_a_run_is_loaded_by_a_part_of_its_id(answer: cellwright.Answer) -> None:
     assert run.answer == "6 rows."
     with pytest.raises(cellwright.SetupError, match="nothing-like-it"):
         cellwright.load_run("nothing-like-it")
+    with pytest.raises(cellwright.SetupError, match="None is no run"):
+        cellwright.load_run(None)  # type: ignore[arg-type]
 
 
 def test_a_suite_is_run_and_its_result_is_a_document(serve: Serve, folder: Path) -> None:

@@ -97,6 +97,16 @@ def test_a_file_that_is_not_there_is_told_before_anything_is_asked(serve: Serve)
     assert service.requests == []
 
 
+def test_what_is_no_text_is_no_question(serve: Serve) -> None:
+    service = serve([])
+    with (
+        cellwright.Session() as session,
+        pytest.raises(cellwright.SetupError, match="The question is None"),
+    ):
+        session.ask(None)  # type: ignore[arg-type]
+    assert service.requests == []
+
+
 def test_a_function_is_a_tool_that_runs_in_the_program(serve: Serve) -> None:
     asked: list[str] = []
 

@@ -222,6 +222,7 @@ def test_these_lines_are_questions(line: str) -> None:
         ("showw last", "%agent -- showw last"),
         ("show usage", "Did you mean %agent usage"),
         ("show {run.id}", "are not filled in: put the value there"),
+        ("assistant set reviewer nokey 5", "'nokey' is none of description, instructions"),
         ("/showw last", "Did you mean /show"),
         ("/frobnicate", "There is no command '/frobnicate'"),
         ("/", "There is no command '/'"),

@@ -550,6 +550,8 @@ class Session:
     def _request(
         self, prompt: str, files: Sequence[StrPath], signature: Signature | str | None
     ) -> RunRequest:
+        if not isinstance(prompt, str):
+            raise SetupError(f"The question is {prompt!r}.", hint="Ask with a text.")
         if isinstance(files, (str, os.PathLike)):
             files = (files,)
         typed = None
@@ -672,6 +674,8 @@ def record_of(run: str | Run | Answer) -> RunRecord:
         return run.run.record
     if isinstance(run, Run):
         return run.record
+    if not isinstance(run, str):
+        raise SetupError(f"{run!r} is no run.", hint="Give a run, an answer, an id, or 'last'.")
     resources = Resources(RunOptions(load_settings(), Path()))
     try:
         store = resources.store()
