@@ -332,6 +332,10 @@ class Commands:
 
     def _undo(self, order: _Order) -> object:
         target = order.line.target
+        if target == "0":
+            raise SetupError(
+                "The cells of a run are counted from 1.", hint="%agent undo takes all."
+            )
         step = int(target) if is_turn_number(target) else 0
         # A replay may be newer, but it worked in a kernel of its own.
         here = self._session.last_run_id if step or target == "last" else ""

@@ -97,3 +97,4 @@ def test_where_there_is_no_such_kernel_it_is_said(
     (found,) = find_obstacles()
     assert reason in found
     assert explain_missing(object(), 3) == "this kernel cannot be forked"
+    assert explain_missing(None, 3) == "no snapshot from before it is kept", "nothing ran in it yet"

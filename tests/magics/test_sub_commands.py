@@ -144,6 +144,7 @@ def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
     assert "start = 5" in payload["text"]
     assert "%agent" not in payload["text"]
     assert "load_ext cellwright" not in payload["text"]
+    assert "are counted from 1" in recorded.run("%agent undo 0", answers=[]).stderr
 
 
 def test_cells_hands_over_the_code_that_worked(recorded: LiveKernel) -> None:

@@ -220,6 +220,8 @@ def explain_missing(kernel: object, kept: int) -> str:
     """Why the state before a run cannot be gone back to, by name: a clause."""
     if kept < 1:
         return SWITCHED_OFF
+    if kernel is None:
+        return NOTHING_KEPT  # it was restarted, or asked nothing yet
     return explain_no_state(kernel) or NOTHING_KEPT
 
 
