@@ -113,6 +113,9 @@ class ShownRun(Run):
         super().__init__(record, unsaved)
         self._shown_now = shown_now
 
+    def __reduce__(self) -> tuple[type[Run], tuple[RunRecord, str]]:
+        return Run, (self.record, self.unsaved)  # no cell has shown it where it is read back
+
     def _ipython_display_(self) -> None:
         if not self._shown_now():
             # IPython goes on to the usual representations then.

@@ -175,6 +175,11 @@ def test_export_writes_a_file_and_names_it(
         nbformat.validate(nbformat.read(path, as_version=4))
 
 
+def test_a_run_can_be_pickled(recorded: LiveKernel) -> None:
+    recorded.run("import pickle\nrun = %agent show last")
+    assert recorded.value("pickle.loads(pickle.dumps(run)).id == run.id") == "True"
+
+
 def test_export_to_a_place_that_cannot_be_written_names_it(recorded: LiveKernel) -> None:
     shown = recorded.run("%agent export last -o nowhere/x.ipynb", answers=[])
     assert shown.stderr.startswith("UsageError: There is no folder")
