@@ -273,6 +273,7 @@ class Commands:
             "redo": self._redo,
             "reset": self._reset,
             "usage": self._usage,
+            "export": self._export,
         }
 
     def run(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
@@ -488,6 +489,14 @@ class Commands:
     def _reset(self, order: _Order) -> object:
         self._session.reset()
         return Result("The conversation starts anew. Variables and recorded runs stay.")
+
+    def _export(self, order: _Order) -> object:
+        exported = self._call(order)
+        assert isinstance(exported, Result)
+        if order.line.arguments.out != "-":
+            return exported
+        print(exported.plain)
+        return None
 
     def _usage(self, order: _Order) -> object:
         usage = self._call(order)

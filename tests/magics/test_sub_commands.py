@@ -175,6 +175,12 @@ def test_export_writes_a_file_and_names_it(
         nbformat.validate(nbformat.read(path, as_version=4))
 
 
+def test_an_export_to_stdout_is_printed_as_it_is(recorded: LiveKernel) -> None:
+    shown = recorded.run("%agent export last --to html -o -")
+    assert "<html" in shown.stdout
+    assert not shown.displays
+
+
 def test_a_run_can_be_pickled(recorded: LiveKernel) -> None:
     recorded.run("import pickle\nrun = %agent show last")
     assert recorded.value("pickle.loads(pickle.dumps(run)).id == run.id") == "True"
