@@ -185,6 +185,7 @@ class ToolCaller:
         self._parts = parts
         self._publisher = parts.publisher
         self._repeats = RepeatDetector()
+        self._circles = 0
         self._open: dict[str, ToolCall] = {}
         self._results: list[Message] = []
         self._used: list[str] = []
@@ -217,7 +218,7 @@ class ToolCaller:
             result = yield from self._call(parsed)
             invalid += [result] if result.invalid else []
             answer = _text(result.parts) if result.final else None
-            repeated = repeated or self._circling(parsed, result)
+            repeated = repeated or self._circling(parsed)
         if len(invalid) < len(calls):
             return CallOutcome(answer, repeated=repeated)
         last = invalid[-1]
@@ -424,9 +425,7 @@ class ToolCaller:
         self._circles = count
         return replace(result, parts=(*result.parts, notice))
 
-    _circles = 0
-
-    def _circling(self, parsed: ParsedCall, result: _CallResult) -> str:
+    def _circling(self, parsed: ParsedCall) -> str:
         if self._circles < STOP_AT:
             return ""
         times = f"{self._circles} times or more"

@@ -24,6 +24,7 @@ from cellwright.errors import (
 )
 from cellwright.llm import Capabilities, MessageShape
 from cellwright.llm.connection import ServiceConnection
+from cellwright.llm.deltas import object_in
 from cellwright.llm.faults import (
     PICTURE_WORDS,
     SHAPE_WORDS,
@@ -193,7 +194,7 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
         row = _row(_json(line.fetch("/models")), model)
         if isinstance(row.get("meta"), Mapping):
             # The window of a slot; n_ctx_train is what the model was trained for.
-            props = _section(_optional(line, f"{root}/props"), "default_generation_settings")
+            props = object_in(_optional(line, f"{root}/props"), "default_generation_settings")
             return _count(props.get("n_ctx")) or _count(row["meta"].get("n_ctx"))
         if row.get("owned_by") == OLLAMA_OWNER:
             return _window_of_ollama(line, root, model)
@@ -244,7 +245,7 @@ def _window_of_litellm(line: ServiceConnection, root: str, model: str) -> int | 
     """The smallest window of those that answer under the name: the proxy chooses among them."""
     rows = _optional(line, f"{root}/model/info").get("data")
     own = [row for row in rows or () if isinstance(row, Mapping) and row.get("model_name") == model]
-    found = (_count(_section(row, "model_info").get("max_input_tokens")) for row in own)
+    found = (_count(object_in(row, "model_info").get("max_input_tokens")) for row in own)
     return min((tokens for tokens in found if tokens is not None), default=None)
 
 
@@ -271,11 +272,6 @@ def _row(body: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     rows = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
     named = [row for row in rows if model in (_name(row), row.get("model"))]
     return next(iter(named or (rows if len(rows) == 1 else [])), {})
-
-
-def _section(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = body.get(name)
-    return section if isinstance(section, Mapping) else {}
 
 
 def _count(value: Any) -> int | None:

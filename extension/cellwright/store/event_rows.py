@@ -490,10 +490,10 @@ def _moved_in(value: Any, blobs: Mapping[str, Callable[[], str | None]]) -> Any:
 # something uses it.
 
 
-INSERT = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
-USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
+INSERT_PART = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
+INSERT_USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
     FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""
-USE_IN_RUN = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
+INSERT_USED = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
 DISUSE = "DELETE FROM run_parts WHERE run_id = ?"
 DELETE = """DELETE FROM parts WHERE id = ?1
     AND NOT EXISTS (SELECT 1 FROM part_uses WHERE part = ?1)
@@ -508,7 +508,7 @@ FROM_THE_TOP = f"{OF_RUN} SELECT id FROM found GROUP BY id ORDER BY MAX(depth)"
 
 def keeping(run_id: str, part: Part) -> tuple[Statement, ...]:
     """What stores a part, with all that it names, for a run."""
-    return (_stored(part), Statement(USE_IN_RUN, (run_id, part.name)))
+    return (_stored(part), Statement(INSERT_USED, (run_id, part.name)))
 
 
 def forgetting(database: Database, run_id: str) -> tuple[Statement, ...]:
@@ -546,5 +546,5 @@ def texts_of(database: Database, names: Collection[str]) -> dict[str, str]:
 def _stored(part: Part) -> Statement:
     then: list[Statement] = []
     for inner in part.parts:
-        then += (_stored(inner), Statement(USE, (inner.name, part.name)))
-    return Statement(INSERT, (part.name, part.data), then=tuple(then))
+        then += (_stored(inner), Statement(INSERT_USE, (inner.name, part.name)))
+    return Statement(INSERT_PART, (part.name, part.data), then=tuple(then))

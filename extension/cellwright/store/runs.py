@@ -46,6 +46,9 @@ from cellwright.record.run_record import (
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (
+    INSERT_PART,
+    INSERT_USE,
+    INSERT_USED,
     BlobFolder,
     EventRow,
     blob_readers,
@@ -78,10 +81,6 @@ USES = f"""{OF_RUN} SELECT inner.name, outer.name FROM part_uses
     JOIN parts AS inner ON inner.id = part JOIN parts AS outer ON outer.id = used_by
     WHERE used_by IN (SELECT id FROM found)"""
 USED = "SELECT name FROM run_parts JOIN parts ON parts.id = part WHERE run_id = ?"
-INSERT_PART = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
-INSERT_USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
-    FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""
-INSERT_USED = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
 
 
 def copy_run(read: Read, run_id: str) -> tuple[Statement, ...]:

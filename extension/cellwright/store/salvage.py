@@ -39,6 +39,9 @@ from cellwright.store.database import (
 )
 from cellwright.store.event_rows import (
     BLOB_KEY,
+    INSERT_PART,
+    INSERT_USE,
+    INSERT_USED,
     UNREADABLE_CODE,
     BlobFolder,
     event_of,
@@ -584,25 +587,20 @@ def _is_run(value: object) -> bool:
 
 def _statements(found: _SalvagedRows, *, with_libraries: bool) -> Iterator[Statement]:
     for name, data in found.parts.items():
-        yield Statement("INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)", (name, data))
+        yield Statement(INSERT_PART, (name, data))
     for name, data in found.parts.items():
         for inner in names_in_part(name, data):
-            yield Statement(USE, (inner, name))
+            yield Statement(INSERT_USE, (inner, name))
     for (run_id, _), cell in found.events.items():
         yield Statement(INSERT_EVENT, cell.values)
         data = str(cell.values[4])
         for name in names_in(json.loads(data)):
-            yield Statement(USE_IN_RUN, (run_id, name))
+            yield Statement(INSERT_USED, (run_id, name))
         for sha in BLOB_NAME.findall(data):
             yield Statement(INSERT_BLOB_USE, (sha, run_id))
     for name, table, cell in found.others:
         if with_libraries or "librar" not in name:
             yield _inserted(name, table, cell)
-
-
-USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
-    FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""
-USE_IN_RUN = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
 
 
 def _inserted(name: str, table: _Table, cell: PageCell) -> Statement:

@@ -172,8 +172,9 @@ class UsageTable:
         if group not in ("chat", "run"):
             return [replace(row, label=row.key or NAMELESS.get(group, "")) for row in rows]
         keys = {row.key for row in rows}
-        labels = self._prompts(keys)
-        if group == "chat":
+        if group == "run":
+            labels = self._prompts(keys)
+        else:
             titles = self._database.read("SELECT chat_id, title FROM chats WHERE title != ''")
             firsts = self._first_runs(keys)
             prompts = self._prompts(set(firsts.values()))
@@ -345,7 +346,7 @@ class UsageLedger:
             self._call,
             part,
             moment,
-            time.strftime("%Y-%m", time.gmtime(moment)),
+            month_of(moment),
             model,
             self._started.assistant,
             self._run_id,
