@@ -113,6 +113,15 @@ class TestMarkdown:
                 "| a |\n|---|",
                 '<div class="table"><table><thead><tr><th>a</th></tr></thead></table></div>',
             ),
+            (
+                "a | b\n-- | --\n1 | 2 | 3\n4 |",
+                '<div class="table"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>'
+                "<tr><td>1</td><td>2</td></tr><tr><td>4</td><td></td></tr></tbody></table></div>",
+            ),
+            (
+                "~~~\n```\n| a | b |\n|---|---|\n| 1 |\n~~~",
+                '<pre class="code">```\n| a | b |\n|---|---|\n| 1 |</pre>',
+            ),
             ("a | b\nno rule", "<p>a | b\nno rule</p>"),
             ("```\na\n```\nb", '<pre class="code">a</pre>\n<p>b</p>'),
             ("~~~text\na\n```\n~~~", '<pre class="code">a\n```</pre>'),

@@ -10,7 +10,7 @@ import functools
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
@@ -290,8 +290,48 @@ ADDRESS_CHARACTERS = 200
 
 def markdown_html(text: str) -> str:
     """The text as HTML that loads nothing, runs nothing and links to nothing."""
-    tokens, _ = _markdown_parser().parse(text)
+    tokens, _ = _markdown_parser().parse(_with_even_rows(text))
     return _drawn(cast("list[dict[str, Any]]", tokens), "\n")
+
+
+FENCE = re.compile(r" {0,3}(```|~~~)")
+TABLE_RULE = re.compile(r" {0,3}\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?[ \t]*")
+CELL_END = re.compile(r"(?<!\\)\|")
+LONGEST_ROW = 20_000
+
+
+def _with_even_rows(text: str) -> str:
+    """The text with table rows as long as their head, as GFM has it; mistune takes no others.
+
+    Cells that are missing are empty, those that are too many are left out.
+    """
+    lines, columns, fence = text.split("\n"), 0, ""
+    for place, line in enumerate(lines):
+        found = FENCE.match(line)
+        if found and fence in ("", found[1]):
+            fence = "" if fence else found[1]
+        if fence or "|" not in line or len(line) > LONGEST_ROW:
+            columns = 0
+        elif columns:
+            lines[place] = _row_of((_cells_of(line) + [""] * columns)[:columns])
+        elif place and TABLE_RULE.fullmatch(line):
+            rule, head = _cells_of(line), _cells_of(lines[place - 1])
+            if len(rule) == len(head):
+                columns = len(rule)
+                lines[place - 1 : place + 1] = [_row_of(head), _row_of(rule)]
+    return "\n".join(lines)
+
+
+def _row_of(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells_of(line: str) -> list[str]:
+    whole = line.strip()
+    inner = whole.removeprefix("|")
+    if CELL_END.search(inner[-2:]) and inner.endswith("|"):
+        inner = inner[:-1]
+    return [cell.strip() for cell in CELL_END.split(inner)]
 
 
 @functools.cache
