@@ -56,7 +56,9 @@ class JsonClient:
 
     def lose(self) -> None:
         """The connection broke; whoever waits is told."""
-        self._is_broken = True
+        with self._lock:
+            self._is_broken = True
+            self._wake.set()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message.
@@ -77,7 +79,7 @@ class JsonClient:
         """
         with self._lock:
             message = channel.messages.popleft() if channel.messages else None
-            if not any(other.messages for other in self._channels.values()):
+            if not self._is_broken and not any(other.messages for other in self._channels.values()):
                 self._wake.clear()
         if message is None:
             self.check()
