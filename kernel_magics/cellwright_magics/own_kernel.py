@@ -17,6 +17,7 @@ from typing import Any
 from cellwright.errors import SetupError
 from cellwright.kernels.cell_run import Channels
 from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.fresh import client_of, disconnect
 from cellwright.kernels.shell import interrupt_thread
 from cellwright.stopping import WorkerThread
 
@@ -73,19 +74,12 @@ class OwnKernel:
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
-        import zmq
-        from jupyter_client.blocking.client import BlockingKernelClient
-
-        client: Any = BlockingKernelClient()
-        # By default a flood of more than a thousand messages that wait to be read loses some.
-        client.context.setsockopt(zmq.RCVHWM, 0)
-        client.load_connection_info(dict(self._connection))
+        client = client_of(dict(self._connection))
         client.start_channels(hb=False, stdin=False)
         try:
             yield client
         finally:
-            client.stop_channels()
-            client.context.destroy(linger=100)
+            disconnect(client)
 
 
 class _OwnProcess:

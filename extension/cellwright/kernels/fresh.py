@@ -225,7 +225,7 @@ class FreshKernel(ClientKernel):
             kernel = cls(client, process, attendance)
             kernel.wait_until_ready(START_SECONDS, stop)
         except BaseException:
-            _disconnect(client)
+            disconnect(client)
             raise
         return kernel
 
@@ -278,7 +278,7 @@ class FreshKernel(ClientKernel):
 
     def close(self, *, now: bool = False) -> None:
         """End the process, politely unless ``now``; a second call does nothing."""
-        _disconnect(self._own_client)
+        disconnect(self._own_client)
         self.process.end(now=now)
 
 
@@ -328,7 +328,8 @@ def open_kernel(
         raise
 
 
-def _disconnect(client: Any) -> None:
+def disconnect(client: Any) -> None:
+    """Close a client's sockets."""
     client.stop_channels()
     context = getattr(client, "context", None)
     if context is not None:  # a gateway's client has none

@@ -334,12 +334,12 @@ def safe_repr(value: Any, limit: int = REPR_LIMIT, depth: int = 0) -> str:
     return cut(text, limit)
 
 
-def own_repr(value: Any, limit: int = REPR_LIMIT) -> str:
+def own_repr(value: Any) -> str:
     """What a value says of itself: for one that a person hands over, never for looking at it."""
     if kind(value) or length_of(value) is not None:
-        return safe_repr(value, limit)
+        return safe_repr(value)
     try:
-        return cut(repr(value), limit)
+        return cut(repr(value), REPR_LIMIT)
     except Exception as error:
         return f"<{type_name(value)} object; its repr raises {type_name(error)}>"
 

@@ -39,8 +39,8 @@ class KernelTool(Component):
     live: ClassVar[LiveRow]
     risk: ClassVar[Risk] = "execute"
 
-    def __init__(self, seen: SeenCells | None = None) -> None:
-        self._seen = seen or SeenCells()
+    def __init__(self) -> None:
+        self._seen = SeenCells()
 
     def tool_manifests(self) -> tuple[Manifest, ...]:
         """As the kernel told it."""
@@ -79,10 +79,10 @@ def run_call(context: ToolContext, seen: SeenCells, code: str) -> Iterator[ToolY
     yield _read(ran, context)
 
 
-def kernel_tool(live: LiveRow, seen: SeenCells | None = None) -> KernelTool:
+def kernel_tool(live: LiveRow) -> KernelTool:
     """The tool that a row of the kernel's registry describes."""
     body = {"name": live.name, "risk": live.risk, "version": live.version, "live": live}
-    made: KernelTool = type(live.name, (KernelTool,), body)(seen)
+    made: KernelTool = type(live.name, (KernelTool,), body)()
     return made
 
 
@@ -114,14 +114,14 @@ class Discovery:
     """What the kernel said of those that can."""
 
 
-def discovered(kernel: Kernel, seen: SeenCells | None = None) -> Discovery:
+def discovered(kernel: Kernel) -> Discovery:
     """The tools of a live kernel; none where it cannot tell."""
     rows: list[Any] = []
     with contextlib.suppress(KernelError, ToolError):
         rows = kernel.probe("live_tools", {}) or []
     found = [from_dict(LiveRow, row) for row in rows]
     usable = tuple(row for row in found if not row.problem)
-    tools = tuple(kernel_tool(row, seen) for row in usable)
+    tools = tuple(kernel_tool(row) for row in usable)
     problems = tuple(f"{row.name!r} is not offered: {row.problem}" for row in found if row.problem)
     return Discovery(ToolSource(SOURCE, tools), problems, usable)
 
