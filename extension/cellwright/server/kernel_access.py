@@ -25,7 +25,7 @@ from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
 from cellwright.kernels.client import ClientKernel
-from cellwright.kernels.fresh import Attendance
+from cellwright.kernels.fresh import Attendance, client_of, disconnect
 from cellwright.kernels.going_back import (
     NOTHING_TO_REDO,
     ChangedFiles,
@@ -573,7 +573,9 @@ class ServerKernels:
         manager = self._kernel(kernel_id)
         if getattr(manager, "kernel_url", ""):
             return open_gateway_client(kernel_id, self._loop)
-        return connected_client(manager)
+        client = client_of(manager.get_connection_info())
+        client.start_channels(hb=False, stdin=True)
+        return client
 
     def _probe(self, kernel_id: str, function: str, arguments: dict[str, Any]) -> Any:
         try:
@@ -603,27 +605,6 @@ class ServerKernels:
             # The server has ended, and its loop with it.
             running.close()
             raise TimeoutError("the server is stopping") from None
-
-
-def connected_client(manager: Any) -> Any:
-    """A blocking client of a local kernel, with a session of its own."""
-    import zmq
-    from jupyter_client.blocking.client import BlockingKernelClient
-
-    client: Any = BlockingKernelClient()
-    # By default a flood of more than a thousand messages that wait to be read loses some.
-    client.context.setsockopt(zmq.RCVHWM, 0)
-    client.load_connection_info(manager.get_connection_info())
-    client.start_channels(hb=False, stdin=True)
-    return client
-
-
-def disconnect(client: Any) -> None:
-    """Close a client's sockets."""
-    client.stop_channels()
-    context = getattr(client, "context", None)
-    if context is not None:
-        context.destroy(linger=100)
 
 
 class SnapshotAsker:
