@@ -30,8 +30,10 @@ def test_a_replay_needs_no_model_and_finds_no_difference(shell: Shell) -> None:
     done = shell.run("replay", run_id, "-o", "again.ipynb")
     assert (done.code, done.out) == (0, "3 cells, no differences.\n")
     assert sources(shell.folder / "again.ipynb") == ["object()", "1/0", "print('fine')"]
-    replayed = shell.run("show", "last", "--json").document
+    (replayed,) = shell.run("runs", "1", "--json").document["runs"]
     assert (replayed["lane"], replayed["source_run"]) == ("replay", run_id)
+    assert shell.run("runs", "1").out.splitlines()[-1].endswith("(replay) Go")
+    assert shell.run("show", "last", "--json").document["run_id"] == run_id
 
 
 def test_a_replay_tells_what_differs(shell: Shell) -> None:
