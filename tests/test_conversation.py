@@ -395,7 +395,7 @@ class TestAnotherKernel:
         )
         timer.join()
         assert (record.status, record.cause) == ("task error", "kernel_restarted")
-        assert record.reason == "The kernel was restarted."
+        assert record.reason == "The kernel was restarted, so its variables are lost."
         (cell,) = record.cells
         assert cell.execution is not None
         assert cell.execution.status == "died"

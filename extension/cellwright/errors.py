@@ -108,7 +108,15 @@ class KernelDiedError(KernelError):
 
 
 class KernelRestartedError(KernelDiedError):
-    """Somebody restarted the kernel; another process answers in its place."""
+    """Somebody restarted the kernel, or it ended itself; another process answers in its place."""
+
+    def __init__(
+        self,
+        message: str = "The kernel was restarted, so its variables are lost.",
+        *,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
 
 
 class KernelNotReadyError(KernelError):

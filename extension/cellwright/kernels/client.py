@@ -192,7 +192,7 @@ class Liveness:
             self._look(now)
         if self._restarted:
             self._restarted, self._expected_until = False, now + COMING_SECONDS
-            raise KernelRestartedError("The kernel was restarted.", hint=LOST)
+            raise KernelRestartedError
 
     def _look(self, now: float) -> None:
         if not self.is_alive():
@@ -318,7 +318,7 @@ class ClientKernel:
                 self._is_unsure = self._is_unsure or not self._is_same_process()
             self._get_ready(stop)
             if request.kernel_session and self.session != request.kernel_session:
-                raise KernelRestartedError("The kernel was restarted.", hint=LOST)
+                raise KernelRestartedError
             run = CellRun(request, stop, on_output, self._last_patience_seconds)
             self._start(run, request)
             try:

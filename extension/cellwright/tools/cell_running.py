@@ -145,7 +145,7 @@ def cell_request(
 def check_session(context: ToolContext) -> None:
     """Raise KernelRestartedError where the kernel is another one than that of the run."""
     if context.kernel_session and context.kernel.session != context.kernel_session:
-        raise KernelRestartedError("The kernel was restarted.", hint="Its variables are lost.")
+        raise KernelRestartedError
 
 
 def get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:

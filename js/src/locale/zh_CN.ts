@@ -657,5 +657,5 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Try %1 way': '尝试 %1 种做法',
   'Side by side in copies of your kernel; keep one. Files and network are the same for all.':
     '在内核的副本中并行进行，保留其一。文件和网络为所有副本共用。',
-  'Keep one of the ways or drop all, then ask on': '请先保留一种做法或全部放弃，再继续提问'
+  'Keep one of the ways or drop all': '请先保留一种做法或全部放弃'
 };

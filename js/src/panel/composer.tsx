@@ -395,7 +395,7 @@ function focusEnd(field: React.RefObject<HTMLTextAreaElement>): void {
 }
 
 function decideWords(trans: ReturnType<typeof useTrans>): string {
-  return trans.__('Keep one of the ways or drop all, then ask on');
+  return trans.__('Keep one of the ways or drop all');
 }
 
 function askWords(isRunning: boolean, trans: ReturnType<typeof useTrans>): string {
