@@ -442,6 +442,13 @@ def test_an_honest_answer_passes_all() -> None:
     assert "tampering" not in found.env
 
 
+def test_an_honest_answer_is_not_accused_where_the_agents_cell_is_the_first_of_all() -> None:
+    checks = (Assertion("assert a == 1", in_kernel=True), NamespaceIntact())
+    found = run_cheat(Item("bare", "Make a.", checks=checks), "a = 1")
+    assert found.passed, found.scores
+    assert "tampering" not in found.env
+
+
 def test_no_object_is_equal_to_what_is_expected_by_saying_so() -> None:
     cells = [
         f"{code}\nx{number} = table{number} = it\ndef double{number}(n, it=it): return it"

@@ -31,6 +31,8 @@ MOVES = ("builtins._", "builtins.exit", "builtins.quit", "builtins.input", "buil
 """Set by the shell itself as it runs cells."""
 ADDED, SHADOW = "added ", "module "
 """Begin the names of what should not be there at all."""
+CELL_WATCH = "_cellwright.cell_watch"
+"""Our own, which looks at what each cell does."""
 HOOKS = ("excepthook", "displayhook", "unraisablehook", "breakpointhook")
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -100,6 +102,9 @@ def _hear(event: str, arguments: Any) -> None:
 
 def _look_at_watchers(found: dict[str, str]) -> None:
     if _hear not in listening:
+        watch: Any = sys.modules.get(CELL_WATCH)
+        if watch is not None:
+            watch.hear_changes()  # its hook, which the first cell would add, is none of a cell's
         listening.append(_hear)
         sys.addaudithook(_hear)
     found["sys.addaudithook"] = str(len(heard))

@@ -163,6 +163,13 @@ class State:
 STATE = State()
 
 
+def hear_changes() -> None:
+    """Hear from now on which files code changes; Python never lets go of an audit hook."""
+    if not STATE.hears_audit:
+        STATE.hears_audit = True
+        sys.addaudithook(_hear_audit)
+
+
 def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = False) -> None:
     """Remember what there is, and keep the cell from asking or ending what is not its own.
 
@@ -171,9 +178,7 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
         is_nested: The cell runs inside another one.
         has_keyboard: Somebody answers what it asks.
     """
-    if not STATE.hears_audit:
-        STATE.hears_audit = True
-        sys.addaudithook(_hear_audit)
+    hear_changes()
     cell = STATE.cell = _Cell(shell)
     cell.interrupts = InterruptWatch(is_nested=is_nested)
 
