@@ -8,6 +8,7 @@ import pytest
 from command_line import Shell
 
 from cellwright.bench.results import Failure, ResultFiles
+from cellwright.commands.bench_running import read_plan
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
 
 FRESH = ("--kernels", "fresh")
@@ -111,5 +112,8 @@ def test_the_total_budget_counts_what_was_spent_before(shell: Shell) -> None:
     files.add_failure(Failure("two", 1, "NETWORK_ERROR", "no route", 3, cost_dollars=0.25))
     done = shell.run("bench", "resume", "out", "--total-budget", "1.5")
     assert "The samples cost $2.2500 of $1.5000, so no more were begun" in done.err
+    done = shell.run("bench", "resume", "out")
+    assert "The samples cost $2.2500 of $1.5000, so no more were begun" in done.err
     done = shell.run("bench", "resume", "out", "--total-budget", "2.5", "--json")
     assert done.document["total"] == 2
+    assert read_plan(shell.folder / "out").total_budget_dollars == 2.5

@@ -127,6 +127,8 @@ class BenchPlan:
     """How often each sample is attempted, of which one attempt is its result; 0: once."""
     choose: ChoiceWay = "vote"
     """How it is chosen."""
+    total_budget_dollars: float | None = None
+    """What all samples together may cost; None: as much as they do."""
 
     @property
     def kernel_choice(self) -> InterpreterChoice:
@@ -176,6 +178,7 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         network=options.network,
         best_of=options.best_of or 0,
         choose=options.choose or "vote",
+        total_budget_dollars=options.total_budget,
     )
 
 
@@ -184,6 +187,12 @@ def write_plan(root: Path, plan: BenchPlan) -> None:
     root.mkdir(parents=True, exist_ok=True)
     # JSON is YAML as well.
     (root / CONFIG).write_text(json.dumps(to_dict(plan), indent=2) + "\n", encoding="utf-8")
+
+
+def keep_plan(root: Path, plan: BenchPlan) -> None:
+    """Write it down where another one stands, or none yet."""
+    if not (root / CONFIG).exists() or read_plan(root) != plan:
+        write_plan(root, plan)
 
 
 def read_plan(root: Path) -> BenchPlan:
@@ -624,8 +633,7 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         best_of = stack.enter_context(_choosing(invocation, plan, suite, shared))
         executor = stack.enter_context(_executor(invocation, plan, suite, root, shared))
         agents = stack.enter_context(open_agents(invocation, plan, suite, paces))
-        if not (root / CONFIG).exists():  # now that it can be run: a mistake leaves no folder
-            write_plan(root, plan)
+        keep_plan(root, plan)  # now that it can be run: a mistake leaves no folder
         jobs = list_jobs(plan, suite, agents)
         lost = run_left(
             invocation, plan, root, jobs, partial(Runner, root, executor, best_of=best_of)
@@ -644,16 +652,17 @@ def run_left(
     """Run what has no results yet; how many samples ended and are not there any more."""
     options, stop, left = invocation.options, Stop(), pending(root, jobs)
     invocation.console.note(f"{len(left)} of {len(jobs)} samples to run · {root}")
-    spent = _spent(root, jobs) if options.total_budget else 0.0
-    budget = None if options.total_budget is None else options.total_budget - spent
-    wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=budget)
+    budget = plan.total_budget_dollars
+    spent = 0.0 if budget is None else _spent(root, jobs)
+    left_dollars = None if budget is None else budget - spent
+    wanted = RunnerOptions(options.jobs or 0, options.retries, cost_limit_dollars=left_dollars)
     runner = make_runner(wanted, Shower(invocation))
     with tell_how_to_go_on(invocation, root), stopping(stop):
         ended = runner.run(left, stop)
     if ended.done + ended.failures < ended.total:
         invocation.console.complain(
             f"cellwright: The samples cost ${spent + ended.cost_dollars:.4f} of "
-            f"${options.total_budget:.4f}, so no more were begun. Go on with more: "
+            f"${budget:.4f}, so no more were begun. Go on with more: "
             f"cellwright bench resume {root} --total-budget USD"
         )
     lost = ended.done - (len(left) - len(pending(root, left)))
@@ -742,7 +751,7 @@ def open_agents(
             if service.notice:
                 told = f"cellwright: {service.notice} {service.notice_action}"
                 invocation.console.complain(told.rstrip())
-            _check_budgets(invocation, suite, service)
+            _check_budgets(invocation, plan, suite, service)
             lm = paces.paced(service.lm, service.model)
             agents.append(model_agent(lm, service.model, service.base_url, is_free=service.is_free))
         yield [replace(agent, request=request) for agent in _distinct(agents)]
@@ -770,12 +779,12 @@ def request_of(plan: BenchPlan, settings: Settings) -> RunRequest:
     return replace(asked, adapter=plan.adapter or asked.adapter)
 
 
-def _check_budgets(invocation: Invocation, suite: Suite, service: Service) -> None:
+def _check_budgets(invocation: Invocation, plan: BenchPlan, suite: Suite, service: Service) -> None:
     """Refuse budgets that could not be kept before the first sample is paid for."""
     prices = known_prices(invocation.settings)
     for limits in {item.limits for item in suite.items}:
         check_budget(service, limits, prices)
-    check_budget(service, Limits(cost_limit_dollars=invocation.options.total_budget), prices)
+    check_budget(service, Limits(cost_limit_dollars=plan.total_budget_dollars), prices)
 
 
 def _distinct(agents: list[Agent]) -> list[Agent]:

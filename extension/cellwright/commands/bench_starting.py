@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from cellwright.commands.bench_running import (
     SHOWN,
     BenchPlan,
     choose_items,
+    keep_plan,
     list_jobs,
     make_rates,
     open_agents,
@@ -44,7 +46,6 @@ from cellwright.commands.bench_running import (
     read_plan,
     run_left,
     run_suite,
-    write_plan,
 )
 from cellwright.commands.terminal import cut, one_line, stopping, table
 from cellwright.errors import RunCancelled, SetupError
@@ -84,8 +85,12 @@ def run(invocation: Invocation) -> int:
 
 def resume(invocation: Invocation) -> int:
     """Run what a benchmark that was interrupted has not run."""
-    root = Path(invocation.options.folder)
-    return _run_plan(invocation, read_plan(root), root)
+    options = invocation.options
+    root = Path(options.folder)
+    plan = read_plan(root)
+    if options.total_budget is not None:
+        plan = replace(plan, total_budget_dollars=options.total_budget)
+    return _run_plan(invocation, plan, root)
 
 
 def _run_plan(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
@@ -126,8 +131,7 @@ def _carry_out(
 ) -> int:
     paces, prices = Paces(make_rates(invocation)), known_prices(invocation.settings)
     with open_agents(invocation, plan, suite, paces) as agents:
-        if not (root / CONFIG).exists():
-            write_plan(root, plan)
+        keep_plan(root, plan)
 
         def attempt(job: Job, stop: Stop) -> SampleRecord:
             return run_foreign_sample(client, job, stop, price_for(job.agent.name, prices))
