@@ -243,6 +243,7 @@ def test_the_total_budget_of_a_task_counts_what_was_spent_before(shell: Shell) -
     done = shell.run("bench", "resume", "out", "--total-budget", "1.5")
     assert "9 of 10 samples to run" in done.err
     assert "The samples cost $2.0000 of $1.5000, so no more were begun" in done.err
+    assert (done.code, "9 not begun" in done.out) == (1, True)
 
 
 def test_a_service_stands_in_for_a_container(shell: Shell, checkout: Path, shouter: str) -> None:

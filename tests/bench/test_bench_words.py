@@ -109,11 +109,15 @@ def test_the_total_budget_counts_what_was_spent_before(shell: Shell) -> None:
     )
     files = ResultFiles(shell.folder / "out", "noop", "my tasks")
     files.add(scored("one", cost=2.0))
+    done = shell.run("bench", "resume", "out", "--total-budget", "1.5", "--json")
+    assert (done.code, done.document["total"], done.document["not_begun"]) == (1, 1, 1)
+    done = shell.run("bench", "resume", "out")
+    assert "1 not begun" in done.out
     files.add_failure(Failure("two", 1, "NETWORK_ERROR", "no route", 3, cost_dollars=0.25))
     done = shell.run("bench", "resume", "out", "--total-budget", "1.5")
     assert "The samples cost $2.2500 of $1.5000, so no more were begun" in done.err
     done = shell.run("bench", "resume", "out")
     assert "The samples cost $2.2500 of $1.5000, so no more were begun" in done.err
     done = shell.run("bench", "resume", "out", "--total-budget", "2.5", "--json")
-    assert done.document["total"] == 2
+    assert (done.code, done.document["total"], done.document["not_begun"]) == (0, 2, 0)
     assert read_plan(shell.folder / "out").total_budget_dollars == 2.5

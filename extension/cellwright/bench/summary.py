@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cellwright.bench.results import ResultFiles, read_lines
@@ -102,6 +102,8 @@ class SuiteSummary:
     """Samples with a check that crashed; they count as not passed."""
     failures: dict[str, int]
     """Samples that could not be run, by AgentBench's word for why."""
+    not_begun: int = 0
+    """Samples of the plan that are in neither: a budget was spent, or somebody stopped it."""
     epochs: int = 1
     at_k: dict[str, Estimate] = field(default_factory=dict)
     """The epochs of each sample as one number, by the names of ``reducers``."""
@@ -161,10 +163,22 @@ def _why(failed: Score) -> str:
     return said or f"{failed.name}: {failed.earned:g} of {failed.points:g} points"
 
 
-def summary_of(files: ResultFiles, agent: str, suite: str) -> SuiteSummary:
-    """What one agent came to at one suite, from its files."""
+Place = tuple[str, int]
+"""A sample's index, as ``repr`` writes it, and the epoch."""
+
+
+def summary_of(
+    files: ResultFiles, agent: str, suite: str, planned: Iterable[Place] = ()
+) -> SuiteSummary:
+    """What one agent came to at one suite, from its files; ``planned`` is what it was to be."""
     words = Counter(str(line.get("error")) for line in open_failures(files))
-    return summarise(outcomes(files), agent, suite, dict(words))
+    summary = summarise(outcomes(files), agent, suite, dict(words))
+    return replace(summary, not_begun=count_not_begun(files, planned))
+
+
+def count_not_begun(files: ResultFiles, planned: Iterable[Place]) -> int:
+    """How many of these samples neither ran nor failed."""
+    return len(set(planned) - _ran(files) - {_failed_at(line) for line in open_failures(files)})
 
 
 def not_run(files: ResultFiles) -> list[str]:
@@ -174,19 +188,26 @@ def not_run(files: ResultFiles) -> list[str]:
 
 def open_failures(files: ResultFiles) -> list[dict[str, Any]]:
     """The last failures of samples that could not be run, and were not run later."""
-    ran = {
-        _key(line, (line.get("output") or {}).get("cellwright") or {})
-        for line in read_lines(files.runs)
-    }
-    failed = {}
+    ran, failed = _ran(files), {}
     for line in read_lines(files.errors):
-        key = _key(line, {"task": line.get("cellwright") or {}})
+        key = _failed_at(line)
         if key not in ran:
             failed[key] = line
     return list(failed.values())
 
 
-def _key(line: dict[str, Any], full: dict[str, Any]) -> tuple[str, int]:
+def _ran(files: ResultFiles) -> set[Place]:
+    return {
+        _key(line, (line.get("output") or {}).get("cellwright") or {})
+        for line in read_lines(files.runs)
+    }
+
+
+def _failed_at(line: dict[str, Any]) -> Place:
+    return _key(line, {"task": line.get("cellwright") or {}})
+
+
+def _key(line: dict[str, Any], full: dict[str, Any]) -> Place:
     return repr(line.get("index")), int((full.get("task") or {}).get("epoch", 1))
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,7 @@ from cellwright.bench.scenes import JudgeReply
 from cellwright.bench.statistics import Estimate
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.opening import open_suite, public_suites, split_form
-from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
+from cellwright.bench.summary import Place, SuiteSummary, not_run, outcomes, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
 from cellwright.commands.terminal import cut, one_line, stopping, table
@@ -394,12 +394,18 @@ SHOWN = 3
 LINE_CHARACTERS = 160
 
 
-def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) -> int:
-    """Sum up the results of agents at a suite; the exit code."""
+def report(
+    invocation: Invocation,
+    root: Path,
+    suite: str,
+    agents: list[str],
+    planned: Collection[Place] = (),
+) -> int:
+    """Sum up the results of agents at a suite, held against the plan; the exit code."""
     summaries = []
     for agent in agents:
         files = ResultFiles(root, agent, suite)
-        summary = summary_of(files, agent, suite)
+        summary = summary_of(files, agent, suite, planned)
         files.sum_up(summary.document())
         summaries.append(summary)
         _tell(invocation, summary, files)
@@ -411,7 +417,8 @@ def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) ->
     below = [*map(_describe_checks, summaries), *map(_describe_best_of, summaries)]
     text = "\n".join([table(headers, rows), *filter(None, below)])
     invocation.console.result(_document(summaries, root), text)
-    return NOT_COMPLETED if any(summary.failures for summary in summaries) else COMPLETED
+    is_whole = not any(summary.failures or summary.not_begun for summary in summaries)
+    return COMPLETED if is_whole else NOT_COMPLETED
 
 
 def _tell(invocation: Invocation, summary: SuiteSummary, files: ResultFiles) -> None:
@@ -441,6 +448,7 @@ def _document(summaries: list[SuiteSummary], root: Path) -> dict[str, Any]:
         "by_status": statuses,
         "by_group": groups,
         "failures": sum(sum(summary.failures.values()) for summary in summaries),
+        "not_begun": sum(summary.not_begun for summary in summaries),
         "agents": [summary.document() for summary in summaries],
         "folder": str(root),
     }
@@ -476,9 +484,15 @@ def _row(summary: SuiteSummary) -> list[str]:
         str(summary.passed),
         str(summary.total),
         *_numbers(summary.share),
-        ", ".join(f"{count} {word}" for word, count in summary.failures.items()) or "0",
+        describe_not_run(summary.failures, summary.not_begun),
         ", ".join(f"{count} {status}" for status, count in statuses),
     ]
+
+
+def describe_not_run(failures: Mapping[str, int], not_begun: int) -> str:
+    """What of the plan has no result, for a table."""
+    said = [f"{count} {word}" for word, count in failures.items()]
+    return ", ".join([*said, *([f"{not_begun} not begun"] if not_begun else [])]) or "0"
 
 
 NOTE_SECONDS = 2.0
@@ -638,7 +652,8 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         lost = run_left(
             invocation, plan, root, jobs, partial(Runner, root, executor, best_of=best_of)
         )
-    code = report(invocation, root, suite.name, [agent.name for agent in agents])
+    names = [agent.name for agent in agents]
+    code = report(invocation, root, suite.name, names, places_of(plan, suite))
     return NOT_COMPLETED if lost > 0 else code
 
 
@@ -691,6 +706,12 @@ def _spent(root: Path, jobs: list[Job]) -> float:
             if attempt.id.rpartition(":")[0] not in ended
         )
     return cost
+
+
+def places_of(plan: BenchPlan, suite: Suite) -> set[Place]:
+    """The samples that each agent of a plan is given."""
+    epochs = range(1, plan.epochs + 1)
+    return {(repr(item.index), epoch) for item in suite.items for epoch in epochs}
 
 
 def list_jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> list[Job]:

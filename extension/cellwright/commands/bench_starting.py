@@ -29,7 +29,7 @@ from cellwright.bench.rates import Paces
 from cellwright.bench.results import ResultFiles
 from cellwright.bench.runner import Job, Runner
 from cellwright.bench.suites import Item, Suite, checked_suite
-from cellwright.bench.summary import open_failures
+from cellwright.bench.summary import count_not_begun, open_failures
 from cellwright.bench.task import AgentOutput, ChatHistoryItem
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.bench_running import (
@@ -38,10 +38,12 @@ from cellwright.commands.bench_running import (
     SHOWN,
     BenchPlan,
     choose_items,
+    describe_not_run,
     keep_plan,
     list_jobs,
     make_rates,
     open_agents,
+    places_of,
     plan_of,
     read_plan,
     run_left,
@@ -138,15 +140,19 @@ def _carry_out(
 
         jobs = list_jobs(plan, suite, agents)
         lost = run_left(invocation, plan, root, jobs, partial(Runner, root, attempt))
-        documents = [_sum_up(invocation, client, root, agent.name, suite.name) for agent in agents]
+        planned = places_of(plan, suite)
+        documents = []
+        for agent in agents:
+            files = ResultFiles(root, agent.name, suite.name)
+            document = _sum_up(invocation, client, files, agent.name)
+            documents.append({**document, "not_begun": count_not_begun(files, planned)})
     code = _report(invocation, root, suite.name, documents)
     return NOT_COMPLETED if lost > 0 else code
 
 
 def _sum_up(
-    invocation: Invocation, client: TaskClient, root: Path, agent: str, task: str
+    invocation: Invocation, client: TaskClient, files: ResultFiles, agent: str
 ) -> dict[str, Any]:
-    files = ResultFiles(root, agent, task)
     custom = sum_up_task(client, files)
     failures = open_failures(files)
     if failures:
@@ -169,7 +175,7 @@ def _report(invocation: Invocation, root: Path, task: str, documents: list[dict[
         [
             document["agent"],
             str(document["total"]),
-            ", ".join(f"{n} {word}" for word, n in document["failures"].items()) or "0",
+            describe_not_run(document["failures"], document["not_begun"]),
             ", ".join(f"{n} {word}" for word, n in document["by_status"].items()),
         ]
         for document in documents
@@ -181,7 +187,7 @@ def _report(invocation: Invocation, root: Path, task: str, documents: list[dict[
     invocation.console.result(
         {"task": task, "agents": documents, "folder": str(root)}, "\n".join(lines)
     )
-    is_whole = not any(document["failures"] for document in documents)
+    is_whole = not any(document["failures"] or document["not_begun"] for document in documents)
     return COMPLETED if is_whole and all(d["total"] for d in documents) else NOT_COMPLETED
 
 

@@ -33,6 +33,7 @@ from cellwright.commands.bench_running import (
     Shower,
     chosen_suite,
     open_laboratory,
+    places_of,
     read_plan,
     report,
     write_plan,
@@ -81,7 +82,7 @@ def rescore(invocation: Invocation) -> int:
             f"cellwright: {len(strangers)} samples have no checks in the suite and keep their "
             f"scores, such as {strangers[0]!r}."
         )
-    return report(invocation, root, suite.name, agents)
+    return report(invocation, root, suite.name, agents, places_of(plan, suite))
 
 
 def import_log(invocation: Invocation) -> int:
