@@ -9,10 +9,13 @@ from dataclasses import replace
 import pytest
 from fake_service import FakeService, Request, Wire, error, tool_call
 from fake_service import text as answer
+from fakes import FakeKernel, make_context
 from scripted_model import Answer, calls, says
 from test_agent import Harness
 
 from cellwright.agent.loop import run
+from cellwright.agent.policy import Policy
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.demo.transcript import read_conversation
 from cellwright.llm.budget import OUT_OF_STEPS, LimitReached, RunBudget
 from cellwright.llm.openai import OpenAILM
@@ -31,6 +34,8 @@ from cellwright.record.messages import (
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.notebook import RunCell
 from cellwright.tools.registry import Registry, ToolSource, within_caps
 
 NOTE = "Notice: 9 of 12 steps are used, 3 are left."
@@ -52,6 +57,23 @@ def test_x_14_there_are_twelve_rounds_and_then_a_summary_without_tools() -> None
     assert (finished.status, finished.cause) == ("task limit reached", "step_limit")
     assert finished.answer == "What I did."
     assert [bool(prompt.tools) for prompt in harness.lm.prompts] == [True] * 12 + [False]
+
+
+def test_a_cell_has_no_more_time_than_is_left_of_the_run() -> None:
+    kernel, limits = FakeKernel(), Limits(wall_seconds=30)
+    asked = [calls(("run_cell", {"code": "x", "timeout_seconds": 600})), says("done")]
+    harness = Harness(asked, limits=limits)
+    tools = ToolCaller(
+        Registry([RunCell(SeenCells())]),
+        Policy("auto", harness.person),
+        replace(make_context(kernel), on_output=harness.parts.publisher.output),
+        CallerParts(harness.parts.publisher, harness.parts.budget),
+    )
+    harness.parts = replace(harness.parts, tools=tools)
+    assert harness.run().status == "completed"
+    (request,) = kernel.requests
+    assert request.timeout_seconds is not None
+    assert 20 < request.timeout_seconds <= 30
 
 
 def test_x_14_at_three_quarters_the_model_is_told_how_many_are_left_once() -> None:

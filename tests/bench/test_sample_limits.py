@@ -6,7 +6,7 @@ import pytest
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent
-from cellwright.bench.checks import AnswerCheck
+from cellwright.bench.checks import AnswerCheck, Variable
 from cellwright.bench.environments import Rooms
 from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Suite
@@ -36,3 +36,14 @@ def test_cells_and_their_output_have_an_end(limits: Limits, cause: str, reason: 
     found = attempt(Job(Suite("s", (item,)), item, agent), Laboratory(Rooms({})), Stop())
     assert (found.status, found.limit, found.error) == ("task limit reached", cause, reason)
     assert len(found.cells) == 2
+
+
+@pytest.mark.kernel
+def test_a_cell_ends_with_the_time_of_its_run_and_has_no_more_when_it_is_scored() -> None:
+    slow = calls(("run_cell", {"code": "import time\ntime.sleep(20)\nv = 1"}))
+    item = Item("one", "x", limits=Limits(wall_seconds=3), checks=(Variable("v", 1),))
+    agent = model_agent(ScriptedLM([slow, says("Done.")]), "scripted")
+    found = attempt(Job(Suite("s", (item,)), item, agent), Laboratory(Rooms({})), Stop())
+    assert (found.status, found.limit) == ("task limit reached", "time_limit")
+    assert [cell.status for cell in found.cells] == ["timeout"]
+    assert not found.passed

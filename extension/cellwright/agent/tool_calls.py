@@ -181,7 +181,9 @@ class ToolCaller:
     ) -> None:
         self._registry = registry
         self._policy = policy
-        self._context = patiently(replace(context, waiting=parts.budget.waiting))
+        budget = parts.budget
+        timed = replace(context, waiting=budget.waiting, left_seconds=budget.left_seconds)
+        self._context = patiently(timed)
         self._parts = parts
         self._publisher = parts.publisher
         self._repeats = RepeatDetector()

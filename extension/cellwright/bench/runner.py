@@ -383,8 +383,13 @@ def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> Samp
 
 
 def _again(cell: SampleCell, item: Item, room: Room) -> SampleCell:
-    """Run a cell once more; one that the agent gave more time has it again."""
-    seconds = max(item.limits.cell_timeout_seconds, 2 * cell.seconds)
+    """Run a cell once more; one that the agent gave more time has it again.
+
+    One whose time was over does not get more than it had: it would do now what it did not do then.
+    """
+    is_over = cell.status == "timeout"
+    usual = max(item.limits.cell_timeout_seconds, 2 * cell.seconds)
+    seconds = cell.seconds if is_over else usual
     ran = room.run(cell.source, seconds, cell.id)
     return replace(ran, origin=cell.origin, is_kept=cell.is_kept)
 

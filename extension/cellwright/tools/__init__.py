@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import inspect
+import math
 import time
 import types
 import uuid
@@ -191,6 +192,8 @@ class ToolContext:
     """Called right before a cell is sent to the kernel."""
     waiting: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, repr=False)
     """Stops the run's clock while the person thinks."""
+    left_seconds: Callable[[], float] = field(default=lambda: math.inf, repr=False)
+    """How long the run may still take."""
 
     @property
     def file_names(self) -> tuple[str, ...]:

@@ -134,10 +134,10 @@ def run_cell(
 def cell_request(
     context: ToolContext, cell_id: str, code: str, timeout_seconds: float | None
 ) -> CellRequest:
-    """What the kernel is sent; the model may give a cell more time, within bounds."""
+    """What the kernel is sent; the model may give a cell more time, but not more than is left."""
     usual = context.limits.cell_timeout_seconds
     wanted = usual if timeout_seconds is None else timeout_seconds
-    limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
+    limit = max(min(wanted, usual * TIMEOUT_FACTOR, context.left_seconds()), 1.0)
     name, session = uuid.uuid4().hex, context.kernel_session
     return CellRequest(cell_id, code, limit, message_id=name, kernel_session=session)
 
