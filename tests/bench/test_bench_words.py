@@ -86,6 +86,23 @@ def test_results_of_two_suites_cannot_be_compared(shell: Shell) -> None:
     assert done.out.splitlines()[-2:] == ["1 only in a, left out", "1 only in b, left out"]
 
 
+def test_a_damaged_line_is_named_wherever_its_sample_is_left_out(shell: Shell) -> None:
+    run(shell, "out", "--agent", "oracle")
+    runs = shell.folder / "out" / "oracle" / "my_tasks" / "runs.jsonl"
+    first, second = runs.read_text().splitlines(keepends=True)
+    runs.write_text(first[:100] + "\n" + second)
+    for command in (
+        ("leaderboard", "out"),
+        ("compare", "out", "out"),
+        ("export", "out", "--to", "csv"),
+        ("resume", "out"),
+        ("rescore", "out"),
+    ):
+        done = shell.run("bench", *command)
+        assert "is damaged: what cannot be read is left out (line 1)" in done.err, command
+        assert str(runs.relative_to(shell.folder)) in done.err
+
+
 def test_a_folder_does_not_hide_a_public_suite(shell: Shell) -> None:
     (shell.folder / "humaneval").mkdir()
     done = shell.run("bench", "run", "humaneval", "--data", "humaneval/x.jsonl")

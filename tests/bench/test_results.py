@@ -20,6 +20,7 @@ from cellwright.bench.results import (
     ResultFiles,
     SharedValues,
     folder_name,
+    list_damaged_lines,
     overall_of,
     read_lines,
     samples_in,
@@ -105,6 +106,26 @@ def test_a_torn_last_line_is_ignored_and_the_next_line_is_whole(tmp_path: Path) 
     assert [s.task.index for s in files.samples()] == [1]
     files.add(sample(3))
     assert [s.task.index for s in files.samples()] == [1, 3]
+
+
+def test_the_next_line_takes_the_place_of_a_torn_one_and_follows_a_whole_one(
+    tmp_path: Path,
+) -> None:
+    files = ResultFiles(tmp_path, "a", "t")
+    files.add(sample(1))
+    with files.runs.open("a") as file:
+        file.write('{"index": 2, "outp' + "é" * 100_000)
+    files.add(sample(3))
+    files.runs.write_text(files.runs.read_text().rstrip("\n"))
+    files.add(sample(4))
+    lines = [json.loads(line) for line in files.runs.read_text().splitlines()]
+    assert [line["index"] for line in lines] == [1, 3, 4]
+
+
+def test_a_damaged_line_is_found_and_a_torn_last_one_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"index": 1}\n{"index": 2, "ou\n[]\n{"index": 4}\n{"ind')
+    assert list_damaged_lines(path) == [2, 3]
 
 
 def test_of_a_sample_that_is_there_twice_the_last_counts(tmp_path: Path) -> None:

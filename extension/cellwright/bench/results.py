@@ -1,7 +1,8 @@
 """The files of a benchmark in AgentBench's layout: ``AGENT/TASK/runs.jsonl`` and its siblings.
 
 A line is written whole and flushed, so that a process that is killed loses only samples that were
-under way; a torn last line is ignored when the file is read. Two processes may append.
+under way; a torn last line is ignored when the file is read, and goes when one is appended. Two
+processes may append.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import (
@@ -38,15 +39,14 @@ LOCK = threading.Lock()
 
 
 def append_line(path: Path, text: str) -> None:
-    """Append a line, after whatever torn line somebody who was killed has left.
+    """Append a line, in the place of whatever torn line somebody who was killed has left.
 
     Args:
         path: The file; it and its folder come into being.
         text: The line with its line break.
     """
     with LOCK, _open_locked(path) as file:
-        if _is_torn(file):
-            text = "\n" + text
+        _drop_torn_line(file)
         size, left = file.seek(0, 2), memoryview(text.encode("utf-8", "replace"))
         try:
             while left:
@@ -70,12 +70,22 @@ def _open_locked(path: Path) -> Iterator[Any]:
                 yield file
 
 
-def _is_torn(file: Any) -> bool:
-    """Whether the last line has no end: its writer was killed."""
-    if file.seek(0, 2) == 0:
-        return False
-    file.seek(-1, 2)
-    return bool(file.read(1) != b"\n")
+def _drop_torn_line(file: Any) -> None:
+    """Take off a last line that has no end: its writer was killed, or some editor left it so."""
+    end, tail = file.seek(0, 2), b""
+    while len(tail) < end and b"\n" not in tail:
+        file.seek(max(0, end - len(tail) - TAIL_BYTES))
+        tail = file.read(end - len(tail) - file.tell()) + tail
+    torn = tail.rpartition(b"\n")[2]
+    if not torn:
+        return
+    if _object_in(torn.decode("utf-8", "replace")) is None:
+        file.truncate(end - len(torn))
+    else:
+        file.write(b"\n")
+
+
+TAIL_BYTES = 65_536
 
 
 @contextlib.contextmanager
@@ -304,12 +314,29 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines; none where there is no file, and no torn line."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
-            with contextlib.suppress(ValueError):
-                line = json.loads(text)
-                if isinstance(line, dict):
-                    yield line
+    with _open_lines(path) as file:
+        yield from (line for line in map(_object_in, file) if line is not None)
+
+
+def list_damaged_lines(path: Path) -> list[int]:
+    """Numbers of the lines that ``read_lines`` leaves out; not that of a torn last one."""
+    if not path.exists():
+        return []
+    with _open_lines(path) as file:
+        lines = enumerate(file, start=1)
+        return [n for n, text in lines if text.endswith("\n") and _object_in(text) is None]
+
+
+def _open_lines(path: Path) -> TextIO:
+    return path.open(encoding="utf-8", errors="replace")
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None
 
 
 def overall_of(outputs: Sequence[Mapping[str, Any]], custom: Mapping[str, Any]) -> dict[str, Any]:

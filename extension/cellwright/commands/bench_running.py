@@ -25,7 +25,7 @@ from cellwright.bench.environments import InterpreterChoice, absolute_interprete
 from cellwright.bench.isolation import BWRAP, Isolation, check_needs
 from cellwright.bench.judge_check import Judging, ask_judge, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
-from cellwright.bench.results import ResultFiles, folder_name, read_lines
+from cellwright.bench.results import ResultFiles, folder_name, list_damaged_lines, read_lines
 from cellwright.bench.runner import (
     BenchProgress,
     BestOf,
@@ -405,6 +405,7 @@ def report(
     summaries = []
     for agent in agents:
         files = ResultFiles(root, agent, suite)
+        tell_damaged(invocation, files.runs)
         summary = summary_of(files, agent, suite, planned)
         files.sum_up(summary.document())
         summaries.append(summary)
@@ -419,6 +420,17 @@ def report(
     invocation.console.result(_document(summaries, root), text)
     is_whole = not any(summary.failures or summary.not_begun for summary in summaries)
     return COMPLETED if is_whole else NOT_COMPLETED
+
+
+def tell_damaged(invocation: Invocation, runs: Path) -> None:
+    """Say which lines of a file of samples are left out: they are in no number."""
+    lines = list_damaged_lines(runs)
+    if lines:
+        first, more = ", ".join(map(str, lines[:SHOWN])), len(lines) - SHOWN
+        told = f"{first} and {more} more" if more > 0 else first
+        invocation.console.complain(
+            f"cellwright: {str(runs)!r} is damaged: what cannot be read is left out (line {told})."
+        )
 
 
 def _tell(invocation: Invocation, summary: SuiteSummary, files: ResultFiles) -> None:

@@ -36,6 +36,7 @@ from cellwright.commands.bench_running import (
     places_of,
     read_plan,
     report,
+    tell_damaged,
     write_plan,
 )
 from cellwright.commands.bench_starting import resume, run
@@ -154,6 +155,7 @@ def _agents_in(root: Path, suite: str) -> list[str]:
 
 def _rewrite(invocation: Invocation, files: ResultFiles, again: Again) -> None:
     """Put samples with new scores in the place of those so far."""
+    tell_damaged(invocation, files.runs)
     total = len(files.finished())
     shower = Shower(invocation)
 
@@ -202,6 +204,8 @@ def compare(invocation: Invocation) -> int:
     options = invocation.options
     files = _files_at(Path(options.first))
     first = outcomes(files)
+    for name in dict.fromkeys((options.first, *options.others)):
+        tell_damaged(invocation, _files_at(Path(name)).runs)
     documents = [_compared_to(first, files, options.first, name) for name in options.others]
     adjusted = adjust_p_values([document["p_value"] for document in documents])
     for document, p_value in zip(documents, adjusted, strict=True):
@@ -329,6 +333,7 @@ def write_leaderboard(invocation: Invocation) -> int:
     ]
     results = []
     for runs in files:
+        tell_damaged(invocation, runs)
         samples = [redactor.event(sample) for sample in samples_in(runs)]
         agent = samples[0].agent if samples else runs.parent.parent.name
         results.append((runs.parent.name, agent, runs.parent.parent.parent.name, samples))
@@ -379,12 +384,11 @@ def export_bench_samples(invocation: Invocation) -> int:
     folder = Path(options.folder)
     redactor = make_redactor(invocation.settings)
     items = _items(invocation, folder) if options.to in NOTEBOOKS else {}
-    groups = {
-        _place(runs, folder): functools.partial(
-            _samples, runs, redactor, items, passed=options.passed
-        )
-        for runs in sorted(folder.glob("**/runs.jsonl"))
-    }
+    groups = {}
+    for runs in sorted(folder.glob("**/runs.jsonl")):
+        tell_damaged(invocation, runs)
+        samples = functools.partial(_samples, runs, redactor, items, passed=options.passed)
+        groups[_place(runs, folder)] = samples
     if not groups:
         raise SetupError(
             f"There are no results in {str(folder)!r}.",
