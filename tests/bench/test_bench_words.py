@@ -109,6 +109,17 @@ def test_a_folder_does_not_hide_a_public_suite(shell: Shell) -> None:
     assert (done.code, "The data 'humaneval/x.jsonl' cannot be read" in done.err) == (2, True)
 
 
+def test_a_check_that_needs_a_judge_is_refused_before_the_run_where_there_is_none(
+    shell: Shell,
+) -> None:
+    (shell.folder / "my tasks" / "one.yaml").write_text(
+        "prompt: Greet.\nchecks: [{any_of: [{answer: hi}, {judge: It is polite.}]}]\n"
+    )
+    done = shell.run("bench", "run", "my tasks", "--agent", "noop", "-o", "out", *FRESH)
+    assert "A check of the sample 'one' needs a model that judges. Name one: --judge" in done.err
+    assert (done.code, (shell.folder / "out").exists()) == (2, False)
+
+
 def test_two_agents_cannot_have_one_folder(shell: Shell) -> None:
     for name in ("a", "b"):
         (shell.folder / name).mkdir()

@@ -88,6 +88,7 @@ def test_a_sample_is_read_with_all_it_can_have(write_sample: Write) -> None:
 WRONG = """
 prompt: ""
 promt: typing
+tools: [run_cel, "red_*", "read_*"]
 files: [none.csv, ../outside.csv]
 limits: {steps: 3, step_limit: -1}
 checks:
@@ -115,6 +116,8 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
     for complaint in (
         "no prompt",
         "'promt' is no key",
+        "tools: 'run_cel' is no tool; did you mean 'run_cell'?",
+        "tools: 'red_*' is no tool",
         "no file 'none.csv'",
         "'../outside.csv' is outside",
         "'steps' is no limit",
@@ -136,6 +139,9 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
     [
         ("{answer: {name: total}}", "its value is None"),
         ("{answer: {name: total, value: [1, 2]}}", "its value is [1, 2]"),
+        ("{stdout: '('}", "'(' is no regular expression: missing )"),
+        ("{answer: {regex: '['}}", "'[' is no regular expression"),
+        ("{file: a.csv, regex: '*'}", "'*' is no regular expression"),
         ("{any_of: [restart_and_run_all, {answer: 3}]}", "so it stands beside them"),
     ],
 )

@@ -634,6 +634,14 @@ def needs_run(checks: tuple[Check, ...]) -> bool:
     )
 
 
+def needs_judge(checks: tuple[Check, ...]) -> bool:
+    """Whether a model has to be asked for some of them."""
+    return any(
+        needs_judge(check.checks) if isinstance(check, AnyOf) else isinstance(check, Judge)
+        for check in checks
+    )
+
+
 def score_all(checks: tuple[Check, ...], scene: ScoringContext) -> tuple[Score, ...]:
     """Make all checks, in order."""
     apart = (RestartAndRunAll, *OPINIONS)

@@ -64,12 +64,12 @@ def check_options(options: Options, known: Iterable[str] = VALUE_OPTIONS) -> Non
             raise ValueError(f"{name} is {value!r}, not a number from 0 on")
 
 
-def unknown_name(name: Any, known: Iterable[str]) -> str:
+def unknown_name(name: Any, known: Iterable[str], noun: str = "key") -> str:
     """What to say of a name that is not known, with the one that may be meant."""
     names = sorted(known)
     near = difflib.get_close_matches(str(name), names, 1)
     meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-    return f"{name!r} is no key; {meant}"
+    return f"{name!r} is no {noun}; {meant}"
 
 
 def difference(actual: Any, expected: Any, options: Options) -> str:

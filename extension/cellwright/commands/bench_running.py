@@ -20,6 +20,7 @@ from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.author_code import check_code
 from cellwright.bench.best_of import make_best_of
+from cellwright.bench.checks import needs_judge
 from cellwright.bench.choosing import INSTRUCTIONS
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
 from cellwright.bench.isolation import BWRAP, Isolation, check_needs
@@ -653,6 +654,7 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
         SetupError: It cannot be run as it is.
     """
     suite = chosen_suite(plan)
+    _check_judge(plan, suite)
     paces = Paces(make_rates(invocation))
     shared = _Shared(paces, _remembered(root, suite))
     with contextlib.ExitStack() as stack:
@@ -667,6 +669,16 @@ def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
     names = [agent.name for agent in agents]
     code = report(invocation, root, suite.name, names, places_of(plan, suite))
     return NOT_COMPLETED if lost > 0 else code
+
+
+def _check_judge(plan: BenchPlan, suite: Suite) -> None:
+    """Refuse checks that nobody can make before the first sample is paid for."""
+    judged = [item.index for item in suite.items if needs_judge(item.checks)]
+    if judged and not plan.judge:
+        raise SetupError(
+            f"A check of the sample {judged[0]!r} needs a model that judges.",
+            hint="Name one: --judge MODEL",
+        )
 
 
 def run_left(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import fnmatch
 import importlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -32,8 +34,11 @@ from cellwright.bench.figure_data import TEXTS
 from cellwright.bench.judge_check import Judge, Thumb
 from cellwright.bench.suites import Item, Needs, Suite, checked_suite
 from cellwright.errors import SetupError
+from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.values import from_dict
 from cellwright.settings import Limits
+from cellwright.tools.registry import Registry
+from cellwright.tools.standard import standard_tools
 
 # The checks of a sample of one's own, out of what its file says.
 
@@ -89,6 +94,14 @@ def _variable(given: Mapping[str, Any]) -> Variable:
     return Variable(str(given["variable"]), options=options, **rest)
 
 
+def _regex(given: Any) -> str:
+    try:
+        re.compile(str(given))
+    except re.error as error:
+        raise ValueError(f"{given!r} is no regular expression: {error}") from error
+    return str(given)
+
+
 def _answer(given: Mapping[str, Any]) -> AnswerCheck:
     wanted = given["answer"]
     if isinstance(wanted, Mapping):
@@ -97,6 +110,8 @@ def _answer(given: Mapping[str, Any]) -> AnswerCheck:
     answer = (
         AnswerCheck(**wanted) if isinstance(wanted, Mapping) else AnswerCheck(exact=str(wanted))
     )
+    if answer.regex is not None:
+        _regex(answer.regex)
     if answer.name:
         return replace(answer, value=_said(answer.value))
     if answer.exact is None and answer.regex is None:
@@ -115,6 +130,8 @@ def _said(value: Any) -> str | int | float:
 
 def _file(given: Mapping[str, Any]) -> File:
     rest = {key: value for key, value in given.items() if key != "file"}
+    if rest.get("regex") is not None:
+        _regex(rest["regex"])
     return File(str(given["file"]), **rest)
 
 
@@ -188,7 +205,7 @@ MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "variable": _variable,
     "answer": _answer,
     "file": _file,
-    "stdout": lambda given: Stdout(str(given["stdout"])),
+    "stdout": lambda given: Stdout(_regex(given["stdout"])),
     "assert": _assertion,
     "figure": _figure,
     "judge": _judge,
@@ -357,7 +374,7 @@ def _item(data: Mapping[str, Any], folder: Path, name: str, wrong: list[str]) ->
         family=str(data.get("family") or ""),
         setup=(*_cells(data.get("setup")), *_prepared(checks)),
         files=_files(data.get("files"), folder, wrong),
-        tools=_tools(data),
+        tools=_tools(data, wrong),
         limits=_limits(data.get("limits") or {}, wrong),
         checks=checks,
         is_live=data.get("state") == "live",
@@ -403,8 +420,17 @@ def _cells(given: Any) -> tuple[str, ...]:
     return tuple(str(cell) for cell in listed(given))
 
 
-def _tools(data: Mapping[str, Any]) -> tuple[str, ...] | None:
-    return _cells(data["tools"]) if data.get("tools") is not None else None
+def _tools(data: Mapping[str, Any], wrong: list[str]) -> tuple[str, ...] | None:
+    if data.get("tools") is None:
+        return None
+    names, setup = _cells(data["tools"]), "\n".join(_cells(data.get("setup")))
+    offered = Registry(standard_tools(MemoryNotebook())).names()
+    for name in names:
+        # A set-up can make tools of its own, which it need not name.
+        is_made = name in setup or (setup and not difflib.get_close_matches(name, offered, 1))
+        if not fnmatch.filter(offered, name) and not is_made:
+            wrong.append(f"tools: {unknown_name(name, offered, 'tool')}")
+    return names
 
 
 def _completed(check: Check, data: Mapping[str, Any]) -> Check:
