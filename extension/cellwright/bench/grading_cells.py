@@ -1,6 +1,7 @@
 """The checks of a sample as cells of a notebook, which can be made again without cellwright.
 
-What needs a model, a person or DSEval's reference has no cell: its score counts as recorded.
+What needs a model, a person, DSEval's reference or a function of the suite's has no cell, and
+``any_of`` has none either: such a score counts as recorded.
 """
 
 from __future__ import annotations
