@@ -141,6 +141,15 @@ def test_a_check_that_crashes_is_an_error_and_no_failure(
     assert any(word in found.error for word in why.split("|"))
 
 
+def test_in_the_agents_kernel_too_what_it_did_not_make_is_a_failure(scene: RoomScene) -> None:
+    item = replace(ITEM, reference=("median = 2",))
+    lacking = RoomScene(scene._room, Rooms({}), item, "", ())
+    found = score(Assertion("assert median == 2", in_kernel=True), lacking)
+    assert (found.value, found.error) == (0.0, "")
+    assert found.explanation.startswith("NameError: name 'median' is not defined")
+    assert score(Assertion("assert mdeian == 2", in_kernel=True), lacking).value is None
+
+
 def test_a_solution_that_never_ends_has_failed(scene: RoomScene) -> None:
     found = score(Solution("while True: pass", timeout_seconds=0.5), scene)
     assert (found.value, found.explanation) == (0.0, "it ended with 'timeout'")

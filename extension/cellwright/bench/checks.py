@@ -368,6 +368,8 @@ def _assertion_here(check: Assertion, scene: ScoringContext) -> CheckFinding:
     if cell.error.startswith("AssertionError"):
         said = cell.error.removeprefix("AssertionError:").strip()
         return found_wrong(cell.error if said else f"it does not hold: {check.code.strip()}")
+    if _names_what_is_missing(cell.error, scene):
+        return found_wrong(cell.error)
     raise CheckError(cell.error or f"the check ended with {cell.status!r}")
 
 
