@@ -115,6 +115,10 @@ def test_what_cannot_be_saved_is_told(record: RunRecord, tmp_path: Path) -> None
     refused("larger than 100 MB", replace(record, files={"huge.csv": ""}))
     refused("is outside", replace(record, files={"../else.csv": ""}))
     refused("no prompt", replace(record, prompt=" "))
+    for name in ("../evil", "a/b", "..", "a\\b"):
+        with pytest.raises(SetupError, match="is a path, and no sample's id"):
+            save_sample(record, folder, (CHECK,), Redactor({}), name)
+    assert not list(tmp_path.rglob("*evil*"))
     folder.mkdir(exist_ok=True)
     (folder / "sales.csv").write_text("other")
     refused("holds another 'sales.csv'")

@@ -54,9 +54,13 @@ def save_sample(
         name: The sample's id; empty: the run's.
 
     Raises:
-        SetupError: There is no check, a file is missing, has changed or holds a secret, or
-            something else of this name is in the folder.
+        SetupError: There is no check, the name is a path, a file is missing, has changed or holds a
+            secret, or something else of this name is in the folder.
     """
+    if name and ({*name} & {*"/\\"} or not name.strip(".")):
+        raise SetupError(
+            f"{name!r} is a path, and no sample's id.", hint="Name the folder apart: --to FOLDER"
+        )
     record = redactor.event(record)
     asserted = [{"assert": write_assertion(check)} for check in checks]
     if not asserted:
