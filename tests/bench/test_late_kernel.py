@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,18 @@ def test_a_kernel_that_does_not_start_is_no_failure_of_the_agent() -> None:
         )
     assert (caught.value.word, caught.value.retryable) == ("START_FAILED", True)
     assert refusing.asked == 1
+
+
+@pytest.mark.kernel
+def test_a_kernel_that_the_first_cell_starts_is_named_with_its_version() -> None:
+    agent = scripted(calls(("run_cell", {"code": "1"})), says("42"))
+    found = attempt(Job(Suite("s", (ITEM,)), ITEM, agent), Laboratory(Rooms({})), Stop())
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert found.env["kernel"] == {
+        "language": "python",
+        "version": version,
+        "implementation": "cpython",
+    }
 
 
 @pytest.mark.kernel

@@ -70,6 +70,17 @@ class SampleKernel(LateKernel[FreshKernel]):
     def __init__(self, start: Callable[[], FreshKernel], cwd: str) -> None:
         super().__init__(start, cwd)
         self._description: KernelDescription | None = None
+        self.began_as: KernelDescription | None = None
+        """What it was before anything ran in it; None: it was not started, or did not say."""
+
+    def started(self) -> FreshKernel:
+        """The kernel itself, asked what it is where it is started now: no agent's code answers."""
+        is_new = self._kernel is None
+        kernel = super().started()
+        if is_new:
+            with contextlib.suppress(KernelError):
+                self.began_as = kernel.describe()
+        return kernel
 
     @property
     def way(self) -> str:

@@ -26,6 +26,7 @@ from cellwright.bench.environments import (
     Room,
     Rooms,
     RoomScene,
+    SampleKernel,
     SetupFailedError,
     kernel_environment,
     kernels_of,
@@ -38,13 +39,14 @@ from cellwright.bench.scenes import BrokenSampleError
 from cellwright.bench.suites import Item, Suite, shown_prompt
 from cellwright.errors import KernelError, LMError, RunCancelled, SetupError, StoreError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.exports.sampling import sample_of
+from cellwright.exports.sampling import OWN_FACTS, sample_of
 from cellwright.installation import missing_extra
 from cellwright.kernels.gateway import Gateway
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import ToolStarted
 from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.prices import known_prices
@@ -179,7 +181,7 @@ def _attempt(job: Job, laboratory: Laboratory, stop: Stop, ran: list[RunRecord])
             laboratory.memory.note(sample)
         scored = _scored(sample, job.item, room, rooms)
         # A check may be the first to need a kernel.
-        return replace(scored, env={**scored.env, **_kernel_facts(room.kernel.way)})
+        return replace(scored, env={**scored.env, **_kernel_facts(room.kernel)})
 
 
 @contextlib.contextmanager
@@ -280,9 +282,13 @@ def _described(sample: SampleRecord, job: Job) -> SampleRecord:
     )
 
 
-def _kernel_facts(way: str) -> dict[str, str]:
-    """How the kernel was started; behind a gateway nobody sets the seed of its hashes."""
-    return {"hash_seed": "" if way == "gateway" else "0", "kernel_way": way}
+def _kernel_facts(kernel: SampleKernel) -> dict[str, Any]:
+    """How it was started, and what it is; behind a gateway nobody sets the seed of its hashes."""
+    facts = {"hash_seed": "" if kernel.way == "gateway" else "0", "kernel_way": kernel.way}
+    if kernel.began_as is None:
+        return facts
+    said = to_dict(kernel.began_as).items()
+    return {**facts, "kernel": {key: value for key, value in said if key not in OWN_FACTS}}
 
 
 def _scored(sample: SampleRecord, item: Item, room: Room, rooms: Rooms) -> SampleRecord:
