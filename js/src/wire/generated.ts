@@ -190,7 +190,10 @@ export interface components {
     /** @description What came of a call in the copy; nothing of it has happened. */
     readonly Preview: {
       readonly outputs: readonly components['schemas']['PreviewOutput'][];
-      /** @description ``files`` are those anywhere; in the kernel's folder by their relative path. */
+      /**
+       * @description ``files`` are those anywhere; in the kernel's folder by their relative path. One that ends
+       *     with a slash is a folder: new, with other rights, or with what was in it deleted.
+       */
       readonly execution: components['schemas']['Execution'];
       /** @description Host and port, or path, of what Python code tried to reach and did not. */
       readonly addresses: readonly string[];
