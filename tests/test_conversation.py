@@ -74,7 +74,7 @@ QUESTION = RunRequest("Do it.", Parameters("scripted"), mode="auto")
 
 def last_record(place: RunContext) -> RunRecord:
     assert isinstance(place.store, RunStore)
-    return place.store.record(place.store.resolve("last"))
+    return place.store.record(place.store.list(1)[0].run_id)
 
 
 def ask(

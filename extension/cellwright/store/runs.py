@@ -665,15 +665,12 @@ class RunStore:
         # Nobody means a run that only shortened a chat as the last one: there is nothing in it.
         # Nor one that judged or replayed another: it is about that one. Nor an attempt that was
         # not kept: it did nothing here. One that was kept is in the chat.
-        places = {
-            str(run_id): (
-                prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT)
-                and lane not in (JUDGE_LANE, "replay")
-                and (lane != "branch" or bool(is_in_chat)),
-                float(moment),
-            )
-            for run_id, moment, prompt, lane, is_in_chat in rows
-        }
+        places: dict[str, tuple[int, float]] = {}
+        for run_id, moment, prompt, lane, is_in_chat in rows:
+            is_own = prompt not in (COMPACT_PROMPT, SUMMARY_PROMPT)
+            is_own = is_own and lane not in (JUDGE_LANE, "replay")
+            is_kept = lane != "branch" or bool(is_in_chat)
+            places[str(run_id)] = (is_own + (is_own and is_kept), float(moment))
         known = sorted(places, key=lambda run_id: (*places[run_id], run_id), reverse=True)
         if not known:
             raise SetupError("There is no run yet.", hint="Ask something with %agent first.")
