@@ -24,7 +24,7 @@ from cellwright.providers import (
     usual_model,
 )
 from cellwright.record.messages import Parameters, Price, fill_parameters
-from cellwright.text.redaction import GIVEN_SECRETS
+from cellwright.text import GIVEN_SECRETS
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")

@@ -17,7 +17,8 @@ from cellwright.errors import LMAccessError, SetupError
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Notice
 from cellwright.settings import GIVEN_KEYS, from_env, renew_key
-from cellwright.text.redaction import GIVEN_SECRETS, Redactor, StreamRedactor
+from cellwright.text import GIVEN_SECRETS
+from cellwright.text.redaction import Redactor, StreamRedactor
 
 COUNTING = """
 import pathlib, sys

@@ -23,6 +23,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus
 
+from cellwright.text import GIVEN_SECRETS, SHORTEST_SECRET
 from cellwright.text.secret_shapes import (
     CONTEXT_CHARACTERS,
     FoundShape,
@@ -33,12 +34,9 @@ from cellwright.text.secret_shapes import (
 )
 
 T = TypeVar("T")
-SHORTEST_SECRET = 8
 LONGEST_SCHEME = 10
 """In ``Basic …`` or ``Bearer …`` the first word is no secret."""
 PASSES = 3
-GIVEN_LIMIT = 20
-"""So many secrets that the process was given are known; renewed keys end."""
 REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
 PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
 """What stands in the place of a secret."""
@@ -57,21 +55,6 @@ class Cut(NamedTuple):
     position: int
     is_clean: bool
     """Whether there is no secret in it."""
-
-
-class _GivenSecrets:
-    """Secrets that this process was given while it ran; every redactor knows them at once."""
-
-    def __init__(self) -> None:
-        self.values: tuple[str, ...] = ()
-
-    def add(self, secret: str) -> None:
-        """Keep one, such as a key that was renewed while a run goes on."""
-        if len(secret) >= SHORTEST_SECRET and secret not in self.values:
-            self.values = (*self.values[1 - GIVEN_LIMIT :], secret)
-
-
-GIVEN_SECRETS = _GivenSecrets()
 
 
 class _KnownSecrets:
