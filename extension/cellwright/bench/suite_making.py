@@ -115,7 +115,7 @@ def _try(path: Path, laboratory: Laboratory, made: MadeSuite) -> None:
     except TRYING_FAILS as error:
         why = str(error)
     if why:
-        path.unlink()
+        path.unlink(missing_ok=True)  # trying may have taken it away
         made.left_out.append(LeftOut(path.stem, why))
     else:
         made.samples.append(path.name)
