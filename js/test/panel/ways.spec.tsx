@@ -153,8 +153,6 @@ it('tries what is written in three ways, and nothing else until one is kept', as
     panel.chat.composer.setText('and then?');
     panel.chat.set({ state: { branches: 'over' } });
   });
-  fireEvent.click(
-    screen.getByRole('button', { name: 'Keep one of the ways or drop all' })
-  );
+  fireEvent.click(screen.getByRole('button', { name: 'Keep one of the ways or drop all' }));
   expect(panel.chat.calls.filter(([called]) => called === 'ask')).toEqual([]);
 });
