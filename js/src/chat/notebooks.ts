@@ -64,7 +64,7 @@ export interface OutlineEntry {
   readonly label: string;
   readonly hasError: boolean;
   /** Its number in the kernel; null: it has none. */
-  readonly count?: number | null;
+  readonly count: number | null;
 }
 
 /** What the person said to a proposed edit, on its cell. */

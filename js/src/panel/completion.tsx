@@ -101,7 +101,7 @@ function isWritten({ label }: OutlineEntry): boolean {
   return label !== '';
 }
 
-function ofCell({ id, label, hasError, count = null }: OutlineEntry): Candidate {
+function ofCell({ id, label, hasError, count }: OutlineEntry): Candidate {
   const item = { kind: 'cell', cell_id: id, text: label } as const;
   // The chip names the cell; its id would only be noise in the sentence.
   return {

@@ -9,8 +9,7 @@ import { type Highlight, HighlightContext } from '../markdown';
 import type { PanelSettings } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
 import { focusApproval } from '../ui/focus';
-import { TranslationProvider, useDelay, useSignal, useTrans } from '../ui/hooks';
-import { keyOf } from '../ui/keys';
+import { keyOf, TranslationProvider, useDelay, useSignal, useTrans } from '../ui/hooks';
 import {
   type AssistantEditor,
   AssistantEditorProvider,

@@ -412,7 +412,7 @@ describe('the list of chats', () => {
 describe('what to begin with', () => {
   it('is made of the notebook and of the variables of its kernel', async () => {
     await open();
-    first.entries = [{ id: 'x', label: '1/0', hasError: true }];
+    first.entries = [{ id: 'x', label: '1/0', hasError: true, count: null }];
     const table = { name: 'df', type: 'DataFrame', text: '2 rows' };
     server.routes.set('GET kernels/k1/variables', () => [table]);
     const labels = (await panel.suggestions()).map(({ label }) => label);

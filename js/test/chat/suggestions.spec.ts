@@ -6,7 +6,7 @@ import { suggestionsFor, type Suggestion } from '../../src/chat/suggestions';
 const trans = nullTranslator.load('cellwright');
 
 function suggested(
-  outline: { id: string; label: string; hasError: boolean }[],
+  outline: { id: string; label: string; hasError: boolean; count: null }[],
   types: string[] = []
 ): readonly Suggestion[] {
   const variables = types.map(type => ({ name: type.toLowerCase(), type, text: '' }));
@@ -15,7 +15,12 @@ function suggested(
 
 describe('suggestions', () => {
   it('begin with the last cell that fails', () => {
-    const cells = ['a', 'b', 'c'].map(id => ({ id, label: `cell ${id}`, hasError: id !== 'c' }));
+    const cells = ['a', 'b', 'c'].map(id => ({
+      id,
+      label: `cell ${id}`,
+      hasError: id !== 'c',
+      count: null
+    }));
     const [first] = suggested(cells);
     expect(first?.label).toBe('Fix the failing cell');
     expect(first?.context).toEqual([{ kind: 'error', cell_id: 'b', text: 'cell b' }]);
@@ -32,7 +37,7 @@ describe('suggestions', () => {
   });
 
   it('are at most four', () => {
-    const cells = [{ id: 'a', label: 'a', hasError: true }];
+    const cells = [{ id: 'a', label: 'a', hasError: true, count: null }];
     expect(suggested(cells, ['DataFrame'])).toHaveLength(4);
   });
 });
