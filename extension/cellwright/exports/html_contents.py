@@ -295,7 +295,7 @@ def markdown_html(text: str) -> str:
 
 
 FENCE = re.compile(r" {0,3}(```|~~~)")
-TABLE_RULE = re.compile(r" {0,3}\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?[ \t]*")
+TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?[ \t]*")
 CELL_END = re.compile(r"(?<!\\)\|")
 LONGEST_ROW = 20_000
 
