@@ -118,6 +118,18 @@ class TestMarkdown:
                 '<div class="table"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>'
                 "<tr><td>1</td><td>2</td></tr><tr><td>4</td><td></td></tr></tbody></table></div>",
             ),
+            (  # as the examples of the GFM specification's section on tables have it
+                "| a | b |\n| - | - |\n| 1 | 2 |\nbar\n\nbar",
+                '<div class="table"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>'
+                "<tr><td>1</td><td>2</td></tr><tr><td>bar</td><td></td></tr></tbody></table></div>"
+                "\n<p>bar</p>",
+            ),
+            (
+                "| a | b |\n| - | - |\n| 1 | 2 |\n> bar",
+                '<div class="table"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>'
+                "<tr><td>1</td><td>2</td></tr></tbody></table></div>"
+                "\n<blockquote><p>bar</p></blockquote>",
+            ),
             (
                 "~~~\n```\n| a | b |\n|---|---|\n| 1 |\n~~~",
                 '<pre class="code">```\n| a | b |\n|---|---|\n| 1 |</pre>',

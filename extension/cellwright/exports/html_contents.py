@@ -297,6 +297,7 @@ def markdown_html(text: str) -> str:
 FENCE = re.compile(r" {0,3}(```|~~~)")
 TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?[ \t]*")
 CELL_END = re.compile(r"(?<!\\)\|")
+ENDS_TABLE = re.compile(r" {0,3}(?:>|#{1,6}(?:\s|$)|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))|\s*$")
 LONGEST_ROW = 20_000
 
 
@@ -310,11 +311,11 @@ def _with_even_rows(text: str) -> str:
         found = FENCE.match(line)
         if found and fence in ("", found[1]):
             fence = "" if fence else found[1]
-        if fence or "|" not in line or len(line) > LONGEST_ROW:
+        if fence or ENDS_TABLE.match(line) or len(line) > LONGEST_ROW:
             columns = 0
         elif columns:
             lines[place] = _row_of((_cells_of(line) + [""] * columns)[:columns])
-        elif place and TABLE_RULE.fullmatch(line):
+        elif place and "|" in line and TABLE_RULE.fullmatch(line):
             rule, head = _cells_of(line), _cells_of(lines[place - 1])
             if len(rule) == len(head):
                 columns = len(rule)
