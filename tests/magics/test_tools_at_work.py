@@ -85,7 +85,9 @@ def test_a_run_with_a_tool_of_the_magic_is_replayed_without_a_difference(
     script = [tool_call("treble", {"n": 2}), text("It is 6.")]
     fresh.run("%%agent --mode auto\nTreble 2.", script, answers=[])
     run_id = fresh.last_run.run_id
-    shown = fresh.run("%agent replay last", answers=[])
-    assert "1 cell, no differences." in shown.results
-    again = fresh.last_run
-    assert (again.source_run, again.executions[0].source) == (run_id, "treble(n=2)")
+    fresh.run("replayed = %agent replay last", answers=[])
+    assert fresh.run("replayed").results == ["1 cell, no differences."]
+    again = "replayed.run.record"
+    assert fresh.value(f"({again}.source_run, {again}.executions[0].source)") == repr(
+        (run_id, "treble(n=2)")
+    )
