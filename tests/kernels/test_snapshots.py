@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from kernels.snapshot_kernel import WAIT_SECONDS, SnapshotKernel, processes_of, wait_for
+from kernels.snapshot_kernel import SNAPSHOTS, WAIT_SECONDS, SnapshotKernel, processes_of, wait_for
 
 from cellwright.kernels.snapshots import memory_bytes
 
@@ -355,6 +355,34 @@ def test_a_timer_that_was_cancelled_and_has_not_quite_ended_is_in_nobodys_way(
     kernel.run("late.cancel()")
     assert kernel.take()
     kernel.run("go.set()")
+
+
+def test_what_another_thread_imports_while_a_state_is_kept_can_be_imported_when_it_is_back(
+    fresh: SnapshotKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text("import time; time.sleep(2)\nready = 1\n")
+    fresh.run(
+        "import threading, time, sys; sys.path.insert(0, '.')\n"
+        "threading.Thread(target=__import__, args=('slow',), name='cellwright test').start()\n"
+        "while 'slow' not in sys.modules: time.sleep(0.01)"
+    )
+    kept = fresh.take()
+    fresh.run("import slow; done = slow.ready")
+    fresh.go_back(kept)
+    assert fresh.run("import slow; print(slow.ready, 'done' in globals())") == "1 False"
+
+
+def test_an_import_that_does_not_end_is_named(fresh: SnapshotKernel, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import time; time.sleep(600)\n")
+    fresh.run(
+        f"import threading, time, sys; sys.path.insert(0, '.')\n"
+        f"sys.modules[{SNAPSHOTS!r} + '.awakening'].wait_for_imports.__defaults__ = (0.2,)\n"
+        "target = dict(target=__import__, args=('endless',), daemon=True, name='cellwright test')\n"
+        "threading.Thread(**target).start()\n"
+        "while 'endless' not in sys.modules: time.sleep(0.01)"
+    )
+    wanted = ["the import of 'endless' goes on in another thread"]
+    assert fresh.ask("take") == {"obstacles": wanted}
 
 
 def test_what_several_hold_together_counts_as_held(kernel: SnapshotKernel) -> None:

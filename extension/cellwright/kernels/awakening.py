@@ -31,6 +31,9 @@ and then, and whoever came later waited for ever for an answer that was already 
 """
 SUBSCRIBE_SECONDS = 0.05
 """Where ipykernel does not tell who subscribes, the last that came has so long to do it."""
+IMPORT_SECONDS = 10.0
+"""So long an import in another thread is waited for before the kernel is not forked."""
+PAUSE_SECONDS = 0.005
 ANONYMOUS = ("anon_inode:[eventfd]", "anon_inode:[eventpoll]")
 
 _kept: list[Any] = []
@@ -762,6 +765,54 @@ def _join_shell(app: Any, shell: Any, old: Any, old_kernel: Any) -> None:
         with contextlib.suppress(Exception):  # one that has none complains when it is asked
             if comm.kernel is not None:
                 comm.kernel = kernel
+
+
+def wait_for_imports(seconds: float = IMPORT_SECONDS) -> str:
+    """The module that another thread imports still when the time is over; empty: none does.
+
+    That thread holds the module's lock. A fork does not have the thread, and whoever imports the
+    module there would wait for the lock for ever.
+    """
+    deadline = time.monotonic() + seconds
+    while (name := _imported_elsewhere()) and time.monotonic() < deadline:
+        time.sleep(PAUSE_SECONDS)
+    return name
+
+
+def _imported_elsewhere() -> str:
+    # The import system keeps a lock for each module that is imported now, and tells nobody else.
+    locks = vars(sys.modules["_frozen_importlib"])["_module_locks"]
+    for name, reference in list(locks.items()):
+        owner = getattr(reference(), "owner", None)
+        if owner not in (None, threading.get_ident()):
+            return str(name)
+    return ""
+
+
+@contextlib.contextmanager
+def imports_at_rest() -> Iterator[None]:
+    """Fork while no other thread imports, and none can begin to.
+
+    Raises:
+        OSError: One went on importing.
+    """
+    import _imp
+
+    deadline = time.monotonic() + IMPORT_SECONDS
+    while True:
+        # Without this lock no thread gets that of another module; to fork takes it once more.
+        _imp.acquire_lock()
+        name = _imported_elsewhere()
+        if not name:
+            break
+        _imp.release_lock()
+        if time.monotonic() > deadline:
+            raise OSError(f"the import of {name!r} goes on")
+        time.sleep(PAUSE_SECONDS)
+    try:
+        yield
+    finally:
+        _imp.release_lock()
 
 
 @contextlib.contextmanager

@@ -44,6 +44,8 @@ def find_obstacles() -> list[str]:
     found = [*threads(app), *_native_threads(), *tasks(), *_devices()]
     if getattr(app.kernel, "eventloop", None) is not None:
         found.append("a graphical event loop runs (%gui)")
+    if not found and (name := awakening.wait_for_imports()):
+        found.append(f"the import of {name!r} goes on in another thread")
     return list(dict.fromkeys(found))
 
 

@@ -436,7 +436,7 @@ def _fork(about: Answer) -> Answer:
     def fork() -> None:
         # libgomp keeps its threads by thread: in a fork of a new one it makes them when it has to.
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), awakening.imports_at_rest():
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process_id = posix.fork()
         except OSError as error:
