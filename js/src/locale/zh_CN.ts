@@ -155,7 +155,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Set the Mode of the Agent': '设置智能体的模式',
   'Show the panel and go to its prompt': '显示面板并转到提示框',
   'Stop the Agent': '停止智能体',
-  'Takes back its cells; variables keep their values': '撤回其单元格；变量保持原值',
+  'Goes to its Undo first; undoes when that has the focus':
+    '先转到它的“撤销”；该按钮获得焦点时执行撤销',
   'Undo the Last Run of the Agent': '撤销智能体的上一次运行',
   'Use Auto': '使用自动模式',
 

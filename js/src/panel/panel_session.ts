@@ -13,7 +13,7 @@ import { openerOf } from '../pages/page_opener';
 import { agentIcon } from '../ui/agent_icon';
 import type { IconName } from '../ui/button';
 import { saveAs } from '../ui/copy_and_save';
-import { pressOnApproval } from '../ui/focus';
+import { pressOnApproval, pressUndo } from '../ui/focus';
 import type { AssistantEditor } from '../ui/opening';
 import { modeWords } from '../ui/words';
 import type { Mode } from '../wire/generated';
@@ -21,6 +21,7 @@ import type { PageLink } from './header';
 import type { CellwrightPanel } from './panel';
 import type { Panel } from './ports';
 import type { PanelContext } from './requests';
+import { changingCalls } from './turn_undo';
 
 type Command = readonly [id: string, options: CommandRegistry.ICommandOptions];
 
@@ -115,17 +116,16 @@ function chatCommands(model: Panel, host: PanelContext): readonly Command[] {
       PanelCommandIDs.undoRun,
       {
         label: trans.__('Undo the Last Run of the Agent'),
-        caption: trans.__('Takes back its cells; variables keep their values'),
+        caption: trans.__('Goes to its Undo first; undoes when that has the focus'),
         isEnabled: () => {
           const { state, turns } = model.chat;
           const port = notebooks?.find(state.notebook_path);
-          return state.run === '' && turns.length > 0 && port?.editable === true;
+          const hasChanged = turns.some(turn => changingCalls(turn).length > 0);
+          return state.run === '' && hasChanged && port?.editable === true;
         },
         execute: () => {
-          const { chat } = model;
-          const run = chat.turns.at(-1)?.runId;
-          if (run !== undefined) {
-            notebooks?.find(chat.state.notebook_path)?.undo(run);
+          if (!pressUndo()) {
+            host.show('undo');
           }
         }
       }

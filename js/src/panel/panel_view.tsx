@@ -8,7 +8,7 @@ import type { Problem } from '../client/problems';
 import { type Highlight, HighlightContext } from '../markdown';
 import type { PanelSettings } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
-import { focusApproval } from '../ui/focus';
+import { focusApproval, focusUndo } from '../ui/focus';
 import { keyOf, TranslationProvider, useDelay, useSignal, useTrans } from '../ui/hooks';
 import {
   type AssistantEditor,
@@ -394,5 +394,7 @@ function focusFor(
     field?.focus();
   } else if (request === 'approval') {
     focusApproval(root);
+  } else if (request === 'undo') {
+    focusUndo(root);
   }
 }

@@ -8,7 +8,7 @@ import type { PanelSettings } from '../settings';
 import type { AssistantEditor } from '../ui/opening';
 
 /** What a command wants of the panel. */
-export type PanelRequest = 'compose' | 'sessions' | 'service' | 'approval';
+export type PanelRequest = 'compose' | 'sessions' | 'service' | 'approval' | 'undo';
 
 /** Hands commands to the panel, also to one that is not drawn yet. */
 export class PanelRequests {

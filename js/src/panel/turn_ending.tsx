@@ -48,6 +48,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
             <IconButton
               ref={undoButton}
               icon={undo.isUndone ? 'redo' : 'undo'}
+              className={undo.isUndone ? '' : 'cw-undo-run'}
               label={undoLabel(undo.isUndone, asksHowFar, trans)}
               disabled={!actions.canUndo}
               aria-disabled={undo.isBusy}

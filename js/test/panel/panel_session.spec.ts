@@ -1,11 +1,11 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { CommandRegistry } from '@lumino/commands';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { PanelCommandIDs } from '../../src/command_ids';
 import { CellwrightPanel } from '../../src/panel/panel';
 import { PanelSession } from '../../src/panel/panel_session';
-import { PanelRequests } from '../../src/panel/requests';
+import { type PanelContext, PanelRequests } from '../../src/panel/requests';
 import { PanelSettings } from '../../src/settings';
 import * as events from '../chat/events';
 import { FakeNotebook, FakeNotebooks } from '../chat/fake_notebooks';
@@ -17,6 +17,7 @@ let commands: CommandRegistry;
 let notebooks: FakeNotebooks;
 let notebook: FakeNotebook;
 let session: PanelSession;
+const show = vi.fn<PanelContext['show']>();
 
 beforeEach(async () => {
   server = new FakeServer();
@@ -33,7 +34,13 @@ beforeEach(async () => {
   });
   for (const { id, notebook_path } of chats) {
     server.setChat(chatState(id, { notebook_path }));
-    server.record(id, `run-${id}`, [events.started('x'), events.finished()]);
+    server.record(id, `run-${id}`, [
+      events.started('x'),
+      events.called('call'),
+      events.cellAdded('cell', 'call'),
+      events.ended('call'),
+      events.finished()
+    ]);
   }
   const { settings: serverSettings } = server;
   const app = { commands, serviceManager: { serverSettings } } as unknown as JupyterFrontEnd;
@@ -43,7 +50,7 @@ beforeEach(async () => {
       parts: { app, settings, notebooks, trans: TRANS, assistantChanged: null },
       requests: new PanelRequests(),
       highlight: null,
-      show: () => undefined
+      show
     },
     new CellwrightPanel(TRANS)
   );
@@ -67,9 +74,11 @@ it('asks about a cell in a chat of its notebook, whichever is shown', async () =
   expect(server.sent('ask')[0]?.chat).toBe('a');
 });
 
-it('offers to undo the last run only where its notebook is open', async () => {
+it('goes to the Undo of the last run, and offers it only where its notebook is open', async () => {
   const isOffered = (): boolean => commands.isEnabled(PanelCommandIDs.undoRun);
   await expect.poll(isOffered).toBe(true);
+  await commands.execute(PanelCommandIDs.undoRun);
+  expect(show).toHaveBeenLastCalledWith('undo');
   notebooks.close(notebook);
   expect(isOffered()).toBe(false);
 });

@@ -7,6 +7,7 @@ import type { VariablesOutcome } from '../../src/chat/notebooks';
 import type { NoticeBlock, Turn } from '../../src/chat/types';
 import { groupBlocks, TurnView } from '../../src/panel/turn';
 import type { TurnActions } from '../../src/panel/turn_actions';
+import { focusUndo, pressUndo } from '../../src/ui/focus';
 import { card, turn } from './fakes';
 import { showPart } from './stage';
 import { complete } from '../complete';
@@ -191,6 +192,26 @@ it('takes the whole run back, with its variables where that can be done', async 
     ['run-1', true, 0],
     ['run-1', false, 0]
   ]);
+});
+
+it('undoes by the command what its button undoes, once the person sees which', async () => {
+  const undo = vi.fn(() => ({ changed: ['a'], kept: [] }));
+  const undoVariables = vi.fn<TurnActions['undoVariables']>(() =>
+    Promise.resolve({ kind: 'undone' })
+  );
+  const turns = ['run-1', 'run-2', 'run-3'].map(runId => (
+    <TurnView key={runId} turn={turn({ runId, blocks: runId === 'run-3' ? [] : [card()] })} />
+  ));
+  const { container } = showPart(<>{turns}</>, { undo, undoVariables });
+  expect(pressUndo()).toBe(false);
+  expect(undo).not.toHaveBeenCalled();
+  focusUndo(container);
+  expect(pressUndo()).toBe(true);
+  await screen.findByText(/Variables are as they were before it/);
+  expect(undo.mock.calls).toEqual([['run-2']]);
+  expect(undoVariables.mock.calls).toEqual([['run-2', false, 0]]);
+  // The button of that run is a Redo now, and says so.
+  expect(pressUndo()).toBe(false);
 });
 
 const THREE = [
