@@ -59,7 +59,7 @@ def test_nothing_is_called_after_the_end() -> None:
     agent.close()
     assert not agent.put(OutsideCall(1, "run_cell", {}))
     assert agent.next_call() is None
-    agent.fail_next("nobody waits")
+    agent.fail("nobody waits")
 
 
 def test_a_cancelled_call_is_passed_over() -> None:

@@ -14,10 +14,10 @@ from cellwright.errors import KernelDiedError, KernelError
 from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sampling import sample_of
 from cellwright.kernels import CellRequest, OutputSink
-from cellwright.mcp_server import INSTRUCTIONS
+from cellwright.mcp_server import INSTRUCTIONS, OutsideRun
 from cellwright.mcp_server.outside_agent import LEFT
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.events import ModelReplied
+from cellwright.record.events import CellFinished, Event, ModelReplied
 from cellwright.record.messages import SystemMessage
 from cellwright.record.outputs import Cell, DisplayData, ErrorOutput, Execution, StreamOutput
 from cellwright.stopping import Stop
@@ -356,6 +356,24 @@ def test_a_run_that_cannot_begin_answers_its_call(peer: Peer, room: FakeRoom) ->
     assert "cellwright failed: ValueError('odd')" in words(peer.call("run_cell", code="1"))
     room.fails_with = None
     assert not peer.call("run_cell", code="1")["isError"]
+
+
+def test_a_call_that_a_failed_run_had_begun_is_not_said_to_be_not_made(
+    room: FakeRoom, peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heard_and_failed(run: OutsideRun) -> None:
+        def see(event: Event) -> None:
+            run.heard(event)
+            if isinstance(event, CellFinished):
+                raise ValueError("odd")
+
+        usual(replace(run, heard=see))
+
+    usual = room.run
+    monkeypatch.setattr(room, "run", heard_and_failed)
+    failed = words(peer.call("run_cell", code="1"))
+    assert [request.code for request in room.fake_kernel.requests] == ["1"]
+    assert failed.startswith("The call was not finished: cellwright failed: ValueError('odd')")
 
 
 def test_what_the_room_has_to_say_stands_beside_the_result(peer: Peer, room: FakeRoom) -> None:

@@ -29,6 +29,7 @@ from cellwright.record.events import (
     RunFinished,
     ToolFinished,
     ToolProgress,
+    ToolStarted,
 )
 from cellwright.record.messages import (
     AssistantMessage,
@@ -57,7 +58,8 @@ IDLE = "The client called no further tool for {minutes:.0f} minutes."
 MOVED = "The next call works elsewhere, or in a kernel that was started anew."
 LIMIT = "The run reached a limit; the next call begins another one."
 PROGRESS_CHARACTERS = 200
-NO_ROOM = "The call was not made: {reason}"
+NOT_MADE = "The call was not made: {reason}"
+NOT_FINISHED = "The call was not finished: {reason} What it had done by then stays."
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class OutsideCall:
         self.on_change: Callable[[], None] = lambda: None
         """Called when there is something new to tell the client; from any thread."""
         self.is_cancelled = False
+        self.has_begun = False
+        """The run has looked at it; cells may have run for it."""
         self.was_not_asked = False
         """The mode refused it, and nobody was asked."""
         self.status = ""
@@ -107,8 +111,9 @@ class OutsideCall:
         self._tell()
 
     def fail(self, reason: str) -> None:
-        """Nothing came of it."""
-        text = (TextPart(NO_ROOM.format(reason=reason)),)
+        """No result came of it."""
+        words = NOT_FINISHED if self.has_begun else NOT_MADE
+        text = (TextPart(words.format(reason=reason)),)
         self.answer(ToolMessage(self.call.id, self.call.name, text, is_error=True), "error")
 
     def progress(self, text: str, fraction: float | None = None) -> None:
@@ -201,10 +206,12 @@ class OutsideAgent:
                     return self._waiting[0] if self._waiting else None
                 self._changed.wait()
 
-    def fail_next(self, reason: str) -> None:
-        """The call that waits first cannot be made."""
-        with self._changed:
-            call = self._waiting.popleft() if self._waiting else None
+    def fail(self, reason: str) -> None:
+        """The run has failed: so has the call that it was making, or was begun for."""
+        call, self.current = self.current, None
+        if call is None:
+            with self._changed:
+                call = self._waiting.popleft() if self._waiting else None
         if call is not None:
             call.fail(reason)
 
@@ -213,7 +220,9 @@ class OutsideAgent:
         call = self.current
         if call is None:
             return
-        if isinstance(event, ApprovalAnswered):
+        if isinstance(event, ToolStarted) and event.call_id == call.call.id:
+            call.has_begun = True
+        elif isinstance(event, ApprovalAnswered):
             call.was_not_asked = event.by != "person" and not event.allowed
             call.reply(None)
         elif isinstance(event, ToolFinished) and event.call_id == call.call.id:
@@ -351,12 +360,12 @@ class SessionRuns:
                 self._room.boundary.settle()
                 self._run(call)
             except RunCancelled as stopped:
-                self._agent.fail_next(f"{stopped.reason}.")
+                self._agent.fail(f"{stopped.reason}.")
             except CellwrightError as error:
-                self._agent.fail_next(str(error))
+                self._agent.fail(str(error))
             except Exception as error:  # the session goes on; the log has the traceback
                 log.exception("cellwright: a run of an MCP session failed")
-                self._agent.fail_next(f"cellwright failed: {error!r}")
+                self._agent.fail(f"cellwright failed: {error!r}.")
             finally:
                 self._agent.settle()
 
