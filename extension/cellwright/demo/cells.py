@@ -254,7 +254,7 @@ def query_code(frame: str, query: Query, result: str, shown: Sequence[Column]) -
     rows, first = rows_of(frame, query.base if query.task == "share" else query.filters)
     rows, dated = _with_buckets(rows, [*query.by, *([query.subject] if query.subject else [])])
     code = first + dated + WRITERS[query.task](rows, query, result)
-    if query.task in ("extreme", "rows", "sorted"):
+    if query.task in ("extreme", "rows", "sorted", "outliers"):
         names = ", ".join(quoted(column.name) for column in shown)
         return f"{code}\n{result}[[{names}]].head({SHOWN_ROWS})"
     return code

@@ -574,7 +574,8 @@ def _by_measure(reading: Reading, words: list[Word]) -> Query | None:
     key: Word = of_kind(words, "bymeasure")[0].value
     numbers = of_kind(words, "num")
     top, said = of_kind(words, "top")[0], of_kind(words, "bymeasure")[0].text
-    noun = of_kind(words, "row", "col", "unit")[0]
+    # "The top 5 by profit" are rows.
+    noun = next(iter(of_kind(words, "row", "col", "unit")), Word("row", ""))
     is_many = bool(re.search(r"s$", noun.text))
     parts: dict[str, Any] = {
         "lowest": top.value == "low",
@@ -774,8 +775,6 @@ def _outliers(reading: Reading, words: list[Word]) -> Query | None:
     if len(columns) != 1 or reading.by or columns[0].reads_as != "number":
         raise UnclearError([str(c.name) for c in columns] or ["?"], "one_number", columns)
     rule = str(rules[0].value) if rules else "iqr"
-    if of_kind(words, "which", "list"):
-        return None  # the rows are asked for, not their number
     return reading.make("outliers", measures=tuple(columns), rule=rule)
 
 
@@ -790,6 +789,8 @@ def _values(reading: Reading, words: list[Word]) -> Query | None:
     columns = _columns(words)
     if reading.by:
         return _bare_groups(reading, columns)
+    if of_kind(words, "which")[:1] == words[:1] and words[1].kind == "row":
+        return None  # which rows are on steroids: of which the column says what?
     if len(columns) == 1 and columns[0].reads_as == "text":
         return reading.make("values", measures=tuple(columns))
     if of_kind(words, "distinct", "which") and len(columns) == 1:
@@ -1011,7 +1012,7 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
-    (r"[ynlwsrLN4M]*(?:q[nLMrys4lqw]*|z+[nysLr]*)", _missing),
+    (r"[ynlwsrLN4M]*(?:q[nLMrys4lqw]*e?|z+[nysLr]*)", _missing),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
     (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
@@ -1030,7 +1031,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"(?=.*n)[nicryl]*", _count_of),
     (r"(?=.*[ABEFK3])[ABEF3Kpwyr]*(?:m|c|nr?|rn?|)[ABEF3Kpwyr]*", _compared_groups),
     (r"r?m+r?y?", _measure),
-    (r"[pwl]?1?t1?[rcU]b", _by_measure),
+    (r"[pwl]?1?t1?[rcU]b|l?t1b", _by_measure),
     (r"n?[rcm]n?l?t1", _first_groups),
     (r"(?=.*x)[wlpWcUrt1xy6I]*", _extreme_shape),
     (

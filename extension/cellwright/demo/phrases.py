@@ -375,6 +375,29 @@ def _no_share(_: Reading, words: list[Word]) -> list[Word]:
     raise UnclearError([_text(words)], "unit")
 
 
+@_rule(NUMBERS, r"(?:(?<!num )(?<!amount )|(?<=cmp num ))post (?:than )?(?=num )")
+def _and_over(_: Reading, words: list[Word]) -> list[Word] | None:
+    """In "over 30 homers and over 100 runs" the number that is compared comes behind."""
+    first, _space, rest = words[0].text.partition(" ")
+    sign = {"over": ">", "above": ">", "more": ">", "below": "<", "under": "<"}.get(rest)
+    if first not in ("and", "or") or sign is None:
+        return None
+    return [replace(words[0], kind=first), replace(words[0], kind="cmp", text=rest, value=sign)]
+
+
+@_rule(NUMBERS, r"who col (?:ext|most) col ")
+def _who_earns(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Who earns the highest salary: the column is said twice."""
+    return [words[0], *words[2:]] if words[1].column == words[3].column else None
+
+
+@_rule(NUMBERS, r"col groupword ")
+def _named_group(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Treatment groups are the treatments; age groups are not the ages."""
+    column = words[0].column
+    return words[:1] if column is not None and column.reads_as == "text" else None
+
+
 _keep(NUMBERS, r"col thiscol |thiscol (?:of )?col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
 _rule(NUMBERS, r"(?:period (?:be )*)?(?:in )?when until when ")(  # 时间范围是从什么时候到什么时候
@@ -952,12 +975,35 @@ def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
     column, last = words[0].column, of_kind(words, "val")[-1]
     if column is None or column != last.column or words[0].value != last.value:
         return None
-    if not column.flags:
-        return None
-    return [
-        replace(words[0], kind="vals", value=column.flags, text=_text(words)),
-        Word("join", "", "and"),
-    ]
+    return _both_of(words[0], words, "and") if column.flags else None
+
+
+def _both_of(flag: Word, words: Sequence[Word], joined_by: str) -> list[Word]:
+    assert flag.column is not None
+    made = replace(flag, kind="vals", value=flag.column.flags, text=_text(words))
+    return [made, Word("join", "", joined_by)]
+
+
+@_rule(
+    FILTERS,
+    r"with (?:and |or |versus |than )(?:not|no) (?:val|col) ",
+    r"(?:not|no) (?:and |or |versus |than )with (?:val|col) ",
+)
+def _with_and_without(_: Reading, words: list[Word]) -> list[Word]:
+    column = words[-1].column
+    if column is None or not column.flags:
+        raise UnclearError([_text(words)], "unused")  # one of the two would be left out
+    return _both_of(words[-1], words, "or" if of_kind(words, "or") else "and")
+
+
+@_rule(FILTERS, r"most val (?!row |col |measure |count |val )", r"val most $")
+def _most_of_value(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The most rain is an amount, and not the most rows whose weather is rain."""
+    (value,) = of_kind(words, "val")
+    is_amount = value.text.isascii() and not value.text.endswith("s")
+    if is_amount and value.column is not None and not value.column.flags:
+        raise UnclearError([_text(words)], "unused")
+    return None
 
 
 @_rule(
@@ -1322,6 +1368,7 @@ def _best_by(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(
     GROUPS,
     r"top (?:.* )?(?:row|col|unit) (?:in )*by (?:ext )?(?:measure|col|count row|count|most row) ",
+    r"top num by (?:ext )?col ",
 )
 def _top_by(_: Reading, words: list[Word]) -> list[Word]:
     place = max(index for index, word in enumerate(words) if word.kind == "by")
@@ -1409,6 +1456,18 @@ def _extreme(words: Sequence[Word], key: Word, word: Word) -> list[Word] | None:
         return None  # of what something was lowest in that year is not said
     made = Extreme(way == "low", tuple(functions), tuple(columns), int(nth or 0))
     return _made("extreme", words, replace(made, is_most=word.kind == "most"), columns[0])
+
+
+@_rule(EXTREMES, r"top num col (?!by |row |unit |top )")
+def _top_values(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The top 5 salaries are the rows with the highest ones."""
+    top, limit, key = words
+    column = key.column
+    assert column is not None
+    if column.reads_as != "number" or column.is_identifier or column.is_year or column.flags:
+        return None
+    made = _extreme(words, key, replace(top, kind="ext"))
+    return made and [limit, *made]
 
 
 @_rule(EXTREMES, r"nth (?:ext|most|super) ")

@@ -512,7 +512,9 @@ def _add_events(words: Vocabulary) -> None:
         said = name[1] if name else "".join(event)
         if column.reads_as == "date" and (name or len(event) == 1):
             for phrase in [*([phrase_of(said)] if name else []), *lexicon().events.get(said, ())]:
-                words.add(phrase, Word("verb", "", None, column, 0.9))
+                # "Died" may be said of all rows, or of those of which a column says "death".
+                values = [w.penalty for w in words.index.get(phrase, ()) if w.kind == "val"]
+                words.add(phrase, Word("verb", "", None, column, min([0.9, *values])))
     names = {str(column.name).lower() for column in words.frame.of_kind("number")}
     if {"month", "day"} <= names and "hour" not in names:
         words.add(phrase_of("day"), Word("row", "", "day", None, 1.5))
