@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
+import openai
 import pytest
 from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
 from fake_service import (
@@ -146,6 +147,26 @@ def test_a_line_given_up_before_it_is_connected_sends_nothing() -> None:
     assert ready.failure is None
     assert failed is not None
     assert isinstance(failed.failure, LMConnectionError)
+
+
+class LateSdk(ServiceConnection):
+    """The SDK comes from a slow disk."""
+
+    is_imported = False
+
+    def connect(self) -> openai.OpenAI:
+        if not self.is_imported:
+            time.sleep(0.8)
+        self.is_imported = True
+        return super().connect()
+
+
+def test_the_time_that_the_sdk_takes_to_import_is_not_the_services() -> None:
+    with FakeService(props={"total_slots": 1}) as service:
+        line = LateSdk(service.settings())
+        address = f"{service.base_url.removesuffix('/v1')}/props"
+        assert "total_slots" in line.fetch(address, timeout_seconds=0.5)
+        line.abandon()
 
 
 @pytest.mark.parametrize("answer", [STALLED, SILENT], ids=["mid-stream", "before the head"])

@@ -307,7 +307,8 @@ class ServiceConnection:
         Args:
             path: Below the service's address, or an address.
             body: Sent there; None: it is asked for only.
-            timeout_seconds: For all of it; None: the service's deadline.
+            timeout_seconds: For the answer, from when the SDK is imported, which takes seconds from
+                a slow disk; None: the service's deadline.
 
         Raises:
             LMTimeoutError: It is not; the connection is given up.
@@ -315,9 +316,14 @@ class ServiceConnection:
         """
         limit = self._service.deadline_seconds if timeout_seconds is None else timeout_seconds
         arrived: queue.SimpleQueue[str | Exception] = queue.SimpleQueue()
+        imported = threading.Event()
 
         def ask() -> None:
             try:
+                try:
+                    self.connect()
+                finally:
+                    imported.set()
                 arrived.put(self._ask(path, body))
             except Exception as error:  # raised again by whoever waits, in its own thread
                 arrived.put(error)
@@ -326,6 +332,7 @@ class ServiceConnection:
 
         self._reader = WorkerThread(ask, name="model-look")
         self._reader.start()
+        imported.wait()
         try:
             text = arrived.get(timeout=limit)
         except queue.Empty:
