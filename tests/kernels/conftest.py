@@ -23,7 +23,8 @@ class SharedKernel(Generic[K]):
     """
 
     def __init__(self, start: Callable[[Path], K], folder: Path) -> None:
-        self._start, self._folder = start, folder
+        self._start: Callable[[Path], K] = start
+        self._folder = folder
         self._kernel: K | None = None
 
     def for_test(self, folder: Path) -> K:
