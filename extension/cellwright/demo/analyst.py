@@ -30,7 +30,14 @@ from cellwright.demo.reading import (
     vocabulary,
     without_asides,
 )
-from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source, with_quoted_files
+from cellwright.demo.sources import (
+    FILE,
+    MENTIONED,
+    USED_FILE,
+    file_names,
+    find_source,
+    with_quoted_files,
+)
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.text_parts import with_text_parts
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
@@ -242,7 +249,7 @@ class TableRequest:
 
 def read_request(prompt: str) -> TableRequest:
     """What a prompt says, without the names of files and of the result."""
-    words = FILE.sub(" ", GREETING.sub("", prompt))
+    words = FILE.sub(" ", USED_FILE.sub(" ", GREETING.sub("", prompt)))
     for rule, name in OUTLIER_RULES.items():
         words = rule.sub(name, words)
     target = ""

@@ -14,6 +14,7 @@ FILE = re.compile(
     rf"|((?:[A-Za-z]:)?[\w./\\~:@%+-]+\.(?:{ENDINGS}))(?![A-Za-z0-9])",
     re.I,
 )
+USED_FILE = re.compile(rf"\b(?:use|using)\s+(?:the\s+)?(?:file\s+)?(?:{FILE.pattern})", re.I)
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
 GONE = re.compile(r"^gone: (.*)$", re.M)
