@@ -14,6 +14,8 @@ from fake_service import FakeService, held, json_body, text, tool_call
 from server.live_process import TOKEN, ServerProcess
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 
+from cellwright.server.application import SLOW_THREADS
+
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
 
@@ -131,7 +133,7 @@ async def test_13_6_what_is_asked_while_the_server_stops_is_told_so_without_a_tr
                 while len({each["cell_id"] for each in tab.of_kind("cell_output")}) < 3:
                     await asyncio.sleep(0.1)
             # More than there are threads, so that some wait for one when the server stops.
-            paths = ["models" if hangs else "service/test"] * 8
+            paths = ["models"] * (SLOW_THREADS + 4) if hangs else ["service/test"] * 8
             bodies = {"service/test": {"method": "POST", "body": json.dumps({})}}
             asked = [
                 asyncio.ensure_future(status_of(process, path, **bodies.get(path, {})))
