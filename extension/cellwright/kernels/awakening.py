@@ -798,17 +798,13 @@ def imports_at_rest() -> Iterator[None]:
     """
     import _imp
 
-    deadline = time.monotonic() + IMPORT_SECONDS
-    while True:
-        # Without this lock no thread gets that of another module; to fork takes it once more.
-        _imp.acquire_lock()
-        name = _imported_elsewhere()
-        if not name:
-            break
+    # While this thread has the lock of all imports, no other gets that of a module.
+    _imp.acquire_lock()
+    while _imported_elsewhere():
         _imp.release_lock()
-        if time.monotonic() > deadline:
+        if name := wait_for_imports():
             raise OSError(f"the import of {name!r} goes on")
-        time.sleep(PAUSE_SECONDS)
+        _imp.acquire_lock()
     try:
         yield
     finally:
