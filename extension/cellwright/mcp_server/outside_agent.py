@@ -113,7 +113,7 @@ class OutsideCall:
     def fail(self, reason: str) -> None:
         """No result came of it."""
         words = NOT_FINISHED if self.has_begun else NOT_MADE
-        text = (TextPart(words.format(reason=reason)),)
+        text = (TextPart(words.format(reason=f"{reason.removesuffix('.')}.")),)
         self.answer(ToolMessage(self.call.id, self.call.name, text, is_error=True), "error")
 
     def progress(self, text: str, fraction: float | None = None) -> None:
