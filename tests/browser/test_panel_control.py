@@ -135,6 +135,30 @@ def test_undo_brings_the_variables_back_and_redo_forth_again(page: NotebookPage)
     page.picture("undo-variables")
 
 
+def test_the_command_goes_to_the_undo_of_the_last_run_from_wherever_the_person_is(
+    page: NotebookPage,
+) -> None:
+    page.write(call("run_cell", code="data.sort()"), text("Sorted."))
+    page.start("data = [3, 1, 2]", "print(data)", mode="Auto")
+    page.lab.run_cell(0)
+    page.answer("Sort it.")
+    tab = page.lab.page
+    tab.keyboard.press("Control+Shift+KeyC")
+    palette = tab.locator(".lm-CommandPalette-input:visible")
+    palette.fill("Undo the Last Run of the Agent")
+    palette.press("Enter")
+    undo = page.root.get_by_role("button", name=re.compile("^Undo run"))
+    expect(undo).to_be_focused()
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("[1, 2, 3]")
+    undo.focus()
+    page.picture("undo-command")
+    tab.keyboard.press("Enter")
+    expect(page.last.get_by_role("status")).to_contain_text("as they were before it.")
+    page.lab.run_cell(1)
+    expect(page.output(1)).to_contain_text("[3, 1, 2]")
+
+
 def test_files_of_an_undone_run_are_put_back_and_forth(page: NotebookPage) -> None:
     file = page.lab.server.folder / "rows.csv"
     file.write_text("1\n2\n")
