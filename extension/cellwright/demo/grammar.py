@@ -790,7 +790,7 @@ def _values(reading: Reading, words: list[Word]) -> Query | None:
     if reading.by:
         return _bare_groups(reading, columns)
     if of_kind(words, "which")[:1] == words[:1] and words[1].kind == "row":
-        return None  # which rows are on steroids: of which the column says what?
+        return None  # "which rows are on steroids" asks for rows, not for a column's values
     if len(columns) == 1 and columns[0].reads_as == "text":
         return reading.make("values", measures=tuple(columns))
     if of_kind(words, "distinct", "which") and len(columns) == 1:

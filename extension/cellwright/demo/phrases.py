@@ -971,7 +971,7 @@ def _value_column(_: Reading, words: list[Word]) -> list[Word] | None:
     r"val (?:row )?(?:and |or |versus |than )(?:in |with |row )*not (?=be |$)",
 )
 def _yes_and_no(_: Reading, words: list[Word]) -> list[Word] | None:
-    """Smokers and non-smokers, or with a lift and without: both values of a flag."""
+    """Smokers and non-smokers, or with a lift and without one: both values of a flag."""
     column, last = words[0].column, of_kind(words, "val")[-1]
     if column is None or column != last.column or words[0].value != last.value:
         return None
@@ -990,6 +990,7 @@ def _both_of(flag: Word, words: Sequence[Word], joined_by: str) -> list[Word]:
     r"(?:not|no) (?:and |or |versus |than )with (?:val|col) ",
 )
 def _with_and_without(_: Reading, words: list[Word]) -> list[Word]:
+    """With and without a lift: both values of a flag."""
     column = words[-1].column
     if column is None or not column.flags:
         raise UnclearError([_text(words)], "unused")  # one of the two would be left out
