@@ -76,7 +76,7 @@ def test_twenty_thousand_display_updates_leave_the_last_one_and_the_next_print(
             forks = Forks()
             kernel: Kernel = around.enter_context(forks.start(tmp_path, kernel_environment()))
         else:
-            kernel = request.getfixturevalue(f"shared_{lane}")
+            kernel = request.getfixturevalue(lane)
         ran = run(kernel, MANY_UPDATES.format(updates=updates), timeout_seconds=300)
         assert ran.execution.note == ""
         assert (ran.plain, ran.text) == ([f"'value {updates - 1}'"], "last line\n")
