@@ -45,12 +45,15 @@ from cellwright.demo.typed import results_in
 
 REFERRING = re.compile(
     r"(?<!\w)(?:their|them|they|those|these|its|it)(?!\w)|其|它们|他们|她们|那些"
+    r"|^按.{1,20}(?:算|计|求和)"
 )
 """Words for what a sentence before was about."""
 CLAUSE = re.compile(
-    r"[,，-]?\s*\band (?=(?:how|what|which|who|when|on which|in which|its|their|his|her)\b)"
+    r"[,，-]?\s*\band (?=(?:how|what|(?:(?:on|in|with|for|at) )?which|who|when)\b)"
+    r"|[,，-]?\s*\band (?=(?:its|their|his|her)\b)"
     r"|[,，]\s*(?=how|what|which|who|when|.*(?:多少|什么|谁|哪))"
-    r"|\bwith (?=(?:their|its|his|her)\b|[\w ]+s$)",
+    r"|\bwith (?=(?:their|its|his|her)\b|[\w ]+s$)|\b(?:along|together) with\b"
+    r"|[:：]|\s[-–]\s|[,，]",
     re.I,
 )
 """Where a question may end, and another about what was found begin."""
@@ -58,17 +61,53 @@ SECOND = re.compile(r"[,，]?\s*\band (?=(?:how many|what)\b)|[,，?？]\s*(?=.*
 """Where a second question may begin that asks something else."""
 HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
 """Words by which a second question is about what the first one found."""
+WHOLE_ROW = re.compile(
+    r"\b(?:(?:whole|entire) (?:row|record|entry|line)s?|(?:full|complete) (?:row|record|entry))\b"
+    r"|\ball (?:(?:of )?(?:the|its|his|her) )?(?:columns|fields|details|information)\b"
+    r"|整行|整条记录|完整(?:的)?(?:记录|信息)|(?:全部|所有)(?:的)?(?:信息|字段|列)",
+    re.I,
+)
+"""Asks for every column of the rows that are found."""
 ASKED_BESIDE = ("count", "distinct", "number", "missing", "duplicates")
 """Tasks that may be asked two at a time."""
 ASKING = frozenset(["ask", "many", "who", "when", "which", "fits", "unitword", "names", "yesno"])
 NAMING = frozenset(["what", "which", "list"])
 """Words that ask for the values that were counted."""
+BOTH = re.compile(r"^(?:please )?(?:give|show|tell)(?: me)? both\b", re.I)
+"""Asks for what the table of the sentence before shows anyway."""
 GREETING = re.compile(r"^\s*(?:hi|hello|hey)\b(?: there)?[ ,!.]*", re.I)
+_AXIS = r" ?(?:on|for|as) (?:the )?{}(?:[- ]?axis)?\b"
+_ON_AXIS = r"(?:[:,]|\b(?:with|put(?:ting)?|have|having|using|of))\s*(?:the )?"
+SAID_OTHERWISE = {
+    re.compile(
+        rf"{_ON_AXIS}(?P<x>[^,:;]+?){_AXIS.format('x')}(?:,| and|, and)\s*(?:the )?"
+        rf"(?P<y>[^,:;]+?){_AXIS.format('y')}",
+        re.I,
+    ): r" \g<y> against \g<x> ",
+    re.compile(
+        rf"{_ON_AXIS}(?P<y>[^,:;]+?){_AXIS.format('y')}(?:,| and|, and)\s*(?:the )?"
+        rf"(?P<x>[^,:;]+?){_AXIS.format('x')}",
+        re.I,
+    ): r" \g<y> against \g<x> ",
+    re.compile(
+        r"(?:以)?横轴?(?:是|为|用|放|取|：)?(?P<x>[^、，,；和纵横轴]+)[、，,；和 ]*"
+        r"纵轴(?:是|为|用|放|取|：)?(?P<y>[^、，,；纵横轴画的做作]+)"
+    ): r" \g<y> against \g<x> ",
+    re.compile(r",? (?:one|a) (?:dot|point|marker) (?:per|for (?:each|every)) \w+", re.I): " ",
+    re.compile(r"(?<=[\d三五十])个(?:数值|数|值)(?!量)"): "行",
+    re.compile(r"\s*\((?:the )?25[^()]*percentiles?\)", re.I): " ",
+    re.compile(r",? and what (?:was|is) (?:it|that) (?=in )", re.I): " and ",
+    re.compile(r"\band what (?:was|is) (?:the|that) (?:total|sum)(?=\W*$)", re.I): "and how much",
+    re.compile(r"\b(?:the )?quartiles\b", re.I): "25th, 50th and 75th percentile",
+}
+"""What a question may say in more words, or at more places, and how it is read."""
 _RULE = r"(?:[- ]?(?:rule|criterion|method|threshold))?(?:的?(?:规则|法则|方法|准则|标准|法))?"
 OUTLIER_RULES = {
     re.compile(
+        r"(?:\b(?:under|with|per|following) )?(?:\bthe )?(?:\b(?:usual|standard|classic) )?"
         r"(?:(?<![\d.])1\.5 ?(?:x|×|\*|times|倍的?)? ?(?:the )?)?"
-        rf"(?:(?<![a-z_])iqr(?![a-z_])|interquartile(?: range)?|四分位(?:间)?距|四分位法){_RULE}",
+        r"(?:(?<![a-z_])iqr(?![a-z_])|interquartile(?: range)?|四分位(?:间)?距|四分位法)"
+        rf"(?:的? ?1\.5 ?倍)?{_RULE}(?:算|来算)?",
         re.I,
     ): " iqr ",
     re.compile(
@@ -78,7 +117,8 @@ OUTLIER_RULES = {
         re.I,
     ): " 3 standard deviations ",
     re.compile(
-        r"(?:距离|离|与|距)?(?:平均值|均值)?(?:超过|大于)?(?:(?<![\d.])3|三) ?倍?个?标准差" + _RULE
+        r"(?:距离|离|与|距|超出)?(?:平均值|均值)?(?:超过|大于)?[±]?(?:(?<![\d.])3|三) ?倍?个?标准差"
+        + _RULE
     ): " 3倍标准差 ",
 }
 """Rules by which values are outliers, and the names by which ``words.txt`` knows them."""
@@ -250,8 +290,8 @@ class TableRequest:
 def read_request(prompt: str) -> TableRequest:
     """What a prompt says, without the names of files and of the result."""
     words = FILE.sub(" ", USED_FILE.sub(" ", GREETING.sub("", prompt)))
-    for rule, name in OUTLIER_RULES.items():
-        words = rule.sub(name, words)
+    for said, plain in (*OUTLIER_RULES.items(), *SAID_OTHERWISE.items()):
+        words = said.sub(plain, words)
     target = ""
     for pattern in TARGETS:
         found = pattern.search(words)
@@ -309,21 +349,10 @@ def _nothing_known(
 
 
 def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Query], list[str]]]:
-    """What the sentences ask, and how slips were read; looks for values that were not shown."""
-    sentences = request.sentences or ("describe",)
-    words = with_text_parts(vocabulary(frame), sentences)
-    unknown = [
-        w for s in sentences for run in unknown_words(read_spans(s, words)) for w in run.split()
-    ]
-    capitals = _capitals(sentences, words)
-    if unknown or capitals:
-        groups = [group for group in lexicon().same if {"".join(p) for p in group} & set(unknown)]
-        same = [max(phrase, key=len) for group in groups for phrase in group]
-        unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
-        found = yield from find_values(frame, list(dict.fromkeys([*unknown, *same, *capitals])))
-        words = with_text_parts(vocabulary(frame, tuple(found)), sentences)
-        if missing := [word for word in _capitals(sentences, words) if _is_filling(word)]:
-            raise UnclearError(missing)
+    """What the sentences ask, and how slips were read."""
+    whole = [found[0] for s in request.sentences for found in WHOLE_ROW.finditer(s)]
+    sentences = tuple(WHOLE_ROW.sub(" row ", s) for s in request.sentences) or ("describe",)
+    words = yield from _words_for(sentences, frame)
     queries: list[Query] = []
     notes: list[str] = []
     for raw in sentences:
@@ -341,6 +370,8 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
             if "telling" in kinds or (queries and not asks):
                 continue
         before = queries[-1] if queries else None
+        if before is not None and before.by and BOTH.match(raw):
+            continue
         more = _asked_again(before, first) if before is not None and is_known else None
         if before is not None and more is None:
             more = _asked_of(before, sentence, words)
@@ -352,8 +383,49 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
         if before is not None and REFERRING.search(sentence) and asked[0].task != "chart":
             raise UnclearError([REFERRING.findall(sentence)[0]], "refers")
         queries += asked
+    if whole:
+        queries[-1:] = [_with_whole_rows(query, whole) for query in queries[-1:]]
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
+
+
+def _words_for(sentences: Sequence[str], frame: TableColumns) -> Steps[Vocabulary]:
+    """What words mean for the table; looks for values that were not shown."""
+    words = with_text_parts(vocabulary(frame), sentences)
+    unknown = [
+        w for s in sentences for run in unknown_words(read_spans(s, words)) for w in run.split()
+    ]
+    capitals = _capitals(sentences, words)
+    if not unknown and not capitals:
+        return words
+    groups = [group for group in lexicon().same if {"".join(p) for p in group} & set(unknown)]
+    same = [max(phrase, key=len) for group in groups for phrase in group]
+    unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
+    found = yield from find_values(frame, list(dict.fromkeys([*unknown, *same, *capitals])))
+    words = with_text_parts(vocabulary(frame, tuple(found)), sentences)
+    if missing := [word for word in _capitals(sentences, words) if _is_filling(word)]:
+        raise UnclearError(missing)
+    return words
+
+
+def _with_whole_rows(query: Query, said: Sequence[str]) -> Query:
+    """The query, showing every column of the rows that it finds.
+
+    Raises:
+        UnclearError: It finds no rows.
+    """
+    query = _row_of_end(query)
+    if query.task not in ("extreme", "rows"):
+        raise UnclearError(said)
+    return replace(query, whole_rows=True)
+
+
+def _row_of_end(query: Query) -> Query:
+    """The row that has the highest or lowest value, where only the value was asked for."""
+    if query.task != "number" or query.functions not in (("max",), ("min",)):
+        return query
+    is_low = query.functions == ("min",)
+    return replace(query, task="extreme", functions=(), lowest=is_low)
 
 
 def _capitals(sentences: Sequence[str], words: Vocabulary) -> list[str]:
@@ -379,6 +451,10 @@ def _read(sentence: str, words: Vocabulary, before: Query | None) -> list[Query]
         return [read_query(sentence, words, before)]
     except UnclearError:
         for clause in CLAUSE.finditer(sentence):
+            spans = read_spans(sentence[: clause.start()], words)
+            is_list = any(w.kind == "col" for span in spans[-1:] for w in span.meanings[:1])
+            if clause[0].strip() in (",", "，") and is_list:
+                continue  # the highest price, weight and height
             with suppress(UnclearError):
                 query = read_query(sentence[: clause.start()], words, before)
                 more = _asked_of(query, sentence[clause.start() :], words)
@@ -400,7 +476,14 @@ def _both(first: str, second: str, words: Vocabulary) -> list[Query]:
     columns = [{each.column for each in query.filters} for query in (one, other)]
     is_row = one.functions in (("max",), ("min",))  # "and how many rooms" may be of that row
     hangs = is_row or one.by or not columns[0] <= columns[1] or HANGS.search(second)
-    if hangs or REFERRING.search(second) or not {one.task, other.task} <= {*ASKED_BESIDE}:
+    nouns = [w for span in read_spans(second, words) for w in span.meanings if w.kind == "row"]
+    is_bare = other.task == "count" != one.task and not nouns  # "and how many in Madrid"
+    if (
+        hangs
+        or is_bare
+        or REFERRING.search(second)
+        or not {one.task, other.task} <= {*ASKED_BESIDE}
+    ):
         raise UnclearError([second], "refers")
     return [one, other]
 
@@ -416,6 +499,8 @@ def _asked_again(before: Query, words: Sequence[Word]) -> Query | None:
         return before  # "Are there names that occur twice? Which ones?"
     if before.task == "correlation" and kinds <= {*SOFT, "corr"}:
         return before  # "How strongly are they related? Give me the correlation."
+    if before.difference and kinds <= {*SOFT, "difference", "unitword", "row", "bymuch"}:
+        return before  # "Show both averages and the gap in dollars."
     rules = [str(word.value) for word in words if word.kind == "rule"]
     plain = {*SOFT, "rule", "using", "by", "thiscol", "many", "fits"}
     if before.task == "outliers" and len(rules) == 1 and kinds <= plain:
@@ -427,7 +512,7 @@ def _share_of(before: Query | None, kinds: AbstractSet[str]) -> Query | None:
     """How large a part those are that were counted: "What percentage of the rows is that?"."""
     if before is None or before.by or "share" not in kinds:
         return None
-    if not kinds <= {*SOFT, "share", "row", "fits"}:
+    if not kinds <= {*SOFT, "share", "row", "fits", "holds"}:
         return None
     if before.task == "missing" and before.rule == "count" and before.measures:
         return replace(before, rule="share")
@@ -446,10 +531,8 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     counted = {"row", "clf"} if query.measure is None and query.task == "best" else set()
     if not kinds <= {*SOFT, *ASKING, "col", *counted}:
         return None
-    is_end = query.task == "number" and query.functions in (("max",), ("min",))
-    if is_end and (columns or "who" in kinds):
-        is_low = query.functions == ("min",)
-        query = replace(query, task="extreme", functions=(), lowest=is_low)
+    if columns or "who" in kinds:
+        query = _row_of_end(query)
     known = [*query.measures, *([query.subject.column] if query.subject else [])]
     if query.task not in ("best", "extreme", "agree", "rows"):
         return None

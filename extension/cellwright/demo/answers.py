@@ -30,7 +30,14 @@ from cellwright.demo.query import (
     UnclearError,
 )
 from cellwright.demo.steps import Steps, install, run_code
-from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
+from cellwright.demo.transcript import (
+    CellFailure,
+    frame_rows,
+    labelled,
+    scalars,
+    series,
+    turned_rows,
+)
 
 DATE_UNITS = DATE_SIGNS[-3:]
 QUANTILE = re.compile(r"^(0\.\d+)\s+(\S+)$", re.M)
@@ -273,6 +280,8 @@ def _labels(work: Work) -> list[Column]:
     As many as stand side by side, for what is cut cannot be read back.
     """
     query, columns = work.query, work.frame.columns
+    if query.whole_rows:
+        return list(columns)
     others = sorted(
         columns,
         key=lambda c: (
@@ -299,6 +308,8 @@ def _labels(work: Work) -> list[Column]:
 def _tell(work: Work, name: str, value: str, /, **parts: object) -> str:
     """A sentence about a value; empty where none was found."""
     columns = listing(work.query.measures)
+    if value == "1" and name in ("count", "rows"):
+        name += "_one"
     return value and work.say(name, value=value, columns=columns, where=_where(work), **parts)
 
 
@@ -335,6 +346,8 @@ def _tell_missing(work: Work, text: str) -> str:
     unit = " %" if query.rule == "share" else ""
     if query.rule == "rows":
         return _tell(work, "gap_rows", _one(text))
+    if query.rule == "complete":
+        return _tell(work, "complete_rows", number(next(iter(scalars(text)), "")))
     if len(query.measures) == 1:
         return _tell(work, "missing", _one(text), unit=unit)
     names = [str(c.name) for c in query.measures or work.frame.columns]
@@ -372,7 +385,7 @@ def _tell_share(work: Work, text: str) -> str:
 def _tell_extreme(work: Work, text: str) -> str:
     query, labels = work.query, _labels(work)
     header = [str(column.name) for column in labels]
-    rows = frame_rows(text, header)
+    rows = turned_rows(text, header) if query.whole_rows else frame_rows(text, header)
     if not rows:
         return ""
     end = _end(work)
@@ -384,14 +397,18 @@ def _tell_extreme(work: Work, text: str) -> str:
     keys = [c for c in labels if c.is_key and not c.is_counter]
     keys.sort(key=lambda c: c.reads_as != "text")
     # Where some have several rows, still what people know a row by: a name, or a number.
-    keys += [c for c in labels if NAME.search(str(c.name))]
+    names = [c for c in labels if NAME.search(str(c.name))]
+    keys += names
     keys += [c for c in labels if c.is_identifier and not c.is_counter]
     named = query.subject.column if query.subject else next(iter(keys), None)
-    if named is None or named not in labels:
+    is_tie = query.whole_rows and len(rows) > 1  # more may be equal than stand side by side
+    if named is None or named not in labels or is_tie:
         told = _tell(work, "extreme", value, end=end)
     else:
         place = header.index(str(named.name))
         who = ", ".join(dict.fromkeys(number(row[place]) for row in rows))
+        if named.is_identifier and names and len(rows) == 1:
+            who += f" ({', '.join(rows[0][header.index(str(c.name))] for c in names)})"
         told = _tell(work, "extreme_of", value, end=end, who=who)
     others = [c for c in query.details if c in labels and c not in (named, query.measure)]
     if not others or len(rows) > 1:
@@ -613,7 +630,8 @@ def _tell_per(work: Work, text: str) -> str:
 
 def _tell_correlation(work: Work, text: str) -> str:
     first, second = (column.name for column in work.query.measures)
-    return _tell(work, "correlation", _one(text), first=first, second=second)
+    kind = work.say(work.query.rule)
+    return _tell(work, "correlation", _one(text), first=first, second=second, kind=kind)
 
 
 def _tell_outliers(work: Work, text: str) -> str:

@@ -28,6 +28,7 @@ CHINESE_FONTS = (
     "WenQuanYi Micro Hei",
 )
 SHOWN_ROWS = 30
+WHOLE_ROWS = 5
 BAR_LIMIT = 20
 READERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "tsv": ("read_csv", {"sep": "\t"}),
@@ -255,6 +256,8 @@ def query_code(frame: str, query: Query, result: str, shown: Sequence[Column]) -
     rows, dated = _with_buckets(rows, [*query.by, *([query.subject] if query.subject else [])])
     code = first + dated + WRITERS[query.task](rows, query, result)
     if query.task in ("extreme", "rows", "sorted", "outliers"):
+        if query.whole_rows:  # below each other, as all columns are too wide side by side
+            return f"{code}\n{result}.head({WHOLE_ROWS}).T"
         names = ", ".join(quoted(column.name) for column in shown)
         return f"{code}\n{result}[[{names}]].head({SHOWN_ROWS})"
     return code
@@ -315,6 +318,8 @@ def _duplicates(rows: str, query: Query, result: str) -> str:
 
 
 def _missing(rows: str, query: Query, result: str) -> str:
+    if query.rule == "complete":
+        return f"{result} = {rows}.dropna()\nprint(len({result}))\n{result}.head()"
     if query.rule == "rows":
         return (
             f"{result} = {rows}[{rows}.isna().any(axis=1)]\nprint(len({result}))\n{result}.head()"
@@ -495,6 +500,10 @@ def _adds_up(query: Query) -> bool:
 
 def _correlation(rows: str, query: Query, result: str) -> str:
     first, second = query.measures
+    if query.rule == "spearman":
+        names = f"{quoted(first.name)}, {quoted(second.name)}"
+        ranked = f'{rows}[[{names}]].corr(method="spearman")'
+        return f"{result} = {ranked}.loc[{names}]\nprint({result})"
     return f"{result} = {pick(rows, first)}.corr({pick(rows, second)})\nprint({result})"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cellwright.demo.columns import Column
+from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.phrases import (
     QUANTITY,
     SALES,
@@ -43,6 +43,9 @@ TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
 PLACE = re.compile(r"\bwhere (?:is|are|was|were|did|do|does)\b", re.I)
 """Asks for a place; "where" alone begins a condition."""
+WEIGHT = re.compile(r"freq|frequency|frequencies|counts?|n|频数|频次", re.I)
+"""Names of columns that say how many a row stands for."""
+ROWS = re.compile(r"\b(?:rows?|records?|entries|lines)\b|行|条|记录", re.I)
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
 EACH_TIME = re.compile(
     "平均每个?(?:年|季度|月|周|天|日)|(?:每个?(?:年|季度|月|周|天|日)|年|月|日)均"
@@ -92,6 +95,7 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     query = next(iter(found))
     _check_groups(query, text)
     _check_units(query, text)
+    _check_counts(query, text, words.frame)
     return query
 
 
@@ -110,6 +114,14 @@ def _check_groups(query: Query, text: str) -> None:
         raise UnclearError([str(group.column.name) for group in query.by], "unused")
 
 
+def _check_counts(query: Query, text: str, frame: TableColumns) -> None:
+    """Refuse to count rows where each stands for many, unless it is rows that are asked for."""
+    weights = [c for c in frame.of_kind("number") if WEIGHT.fullmatch(str(c.name))]
+    is_count = query.measure is None and query.task in ("count", "best", "share", "per", "chart")
+    if weights and is_count and not ROWS.search(text):
+        raise UnclearError([str(weights[0].name)], "weighted", weights)
+
+
 def _check_units(query: Query, text: str) -> None:
     """Refuse the best of what is better low, and "per year" of what may be a rate already."""
     judged = JUDGED.search(text)
@@ -117,6 +129,9 @@ def _check_units(query: Query, text: str) -> None:
         raise UnclearError([judged[0]], "judged", query.measures)
     if query.task == "groups" and query.functions == ("mean",) and (each := EACH_TIME.search(text)):
         raise UnclearError([each[0]])  # the mean of each year, or of the years?
+    is_of_one = any(group.column.is_identifier for group in query.by)
+    if query.functions == ("mean",) and is_of_one and (each := re.search("平均每.", text)):
+        raise UnclearError([each[0]])  # of each order, or of the orders?
     per = re.search(r"\b(?:per|an?) (?:year|month|week|day|hour)\b", text, re.I)
     if per and query.functions and any(RATES.search(str(c.name)) for c in query.measures):
         raise UnclearError([per[0]])
@@ -142,6 +157,8 @@ def _query(reading: Reading) -> Query:
         query = _shaped(reading, [_as_extreme(word) for word in left])
     if query is None:
         query = _shaped(reading, _with_function(left))
+    if query is None:
+        query = _shaped(reading, _with_function(_without_units(left)))
     if query is None:
         raise reading.unused()
     if any(date.missing and date not in query.columns for date in reading.events):
@@ -231,7 +248,7 @@ CODES = {
     "comparison": "E", "bymuch": "F", "yesno": "y", "bymeasure": "b", "versus": "V", "spread": "G",
     "telling": "e", "between": "K", "thiscol": "j", "fits": "I", "than": "3",
     "fn": "0", "by": "4", "having": "5", "rowcol": "6", "change": "X", "using": "2", "ext": "7",
-    "bypercent": "F",
+    "bypercent": "F", "complete": "O",
 }  # fmt: skip
 
 
@@ -297,7 +314,7 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     if of_kind(words, "list"):
         return reading.make("values", measures=(column,))
     if of_kind(words, "distinct"):
-        return reading.make("distinct", measures=(column,))
+        return _each(reading, reading.make("distinct", measures=(column,)))
     if column.reads_as == "number" and not column.is_identifier:
         return _amount_of(reading, column)
     word = of_kind(words, "col")[0]
@@ -310,7 +327,7 @@ def _count_of(reading: Reading, words: list[Word]) -> Query | None:
     if is_vague or (word.penalty >= 1 and any(g.bucket for g in reading.by)):
         # Books lent a month: titles, or loans?
         raise UnclearError([word.text], "different", [column])
-    return reading.make("distinct", measures=(column,), rule="named")
+    return _each(reading, reading.make("distinct", measures=(column,), rule="named"))
 
 
 def _amount_of(reading: Reading, column: Column) -> Query | None:
@@ -341,8 +358,10 @@ def _measure(reading: Reading, words: list[Word]) -> Query | None:
     is_panel = is_panel and not reading.frame.of_kind("date")  # with dates, rows are events
     if is_panel and "sum" in functions and not all(c.is_additive for c in columns):
         raise UnclearError([str(c.name) for c in columns], "panel", columns)
+    if functions == ("nunique",) and len(columns) > 1:
+        return None
     if functions == ("nunique",):
-        return reading.make("distinct", measures=columns) if len(columns) == 1 else None
+        return _each(reading, reading.make("distinct", measures=columns))
     keys = [g.column for g in reading.by if g.column.is_key and not g.bucket]
     is_key = any(column.reads_as != "number" for column in keys)
     if "nunique" in functions or (is_key and "mean" in functions):
@@ -413,6 +432,13 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
         return None
     task = "groups" if functions else "count"
     sides = _sides(reading)
+    said = [f for f in reading.filters if f not in sides]
+    if len(sides) == 1 and not functions and said and _is_often(words):
+        # "Did more often survive": of each side the share that did.
+        part, base = tuple(said), tuple(sides)
+        if len(part) > 1 or reading.by or not part[0].column.flags:
+            return None
+        return reading.make("share", filters=part, base=base, by=(Group(sides[0].column),))
     if len(sides) == 1 and not reading.by:
         is_pair = len(sides[0].value) == 2
         if not is_pair and of_kind(words, "difference", "comparison", "bymuch"):
@@ -422,6 +448,10 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     if of_kind(words, "compare") and reading.by:
         return reading.make(task, **parts)
     return None
+
+
+def _is_often(words: list[Word]) -> bool:
+    return any(re.search("often|likely|frequent", w.text) for w in of_kind(words, "comparison"))
 
 
 def _per(reading: Reading, words: list[Word]) -> Query | None:
@@ -658,6 +688,8 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
     measures, columns = of_kind(words, "measure"), _columns(words)
     if len(measures) > 1 or len(columns) > 1 or (measures and columns):
         return None
+    if (measures or columns) and any("col" in word.also for word in of_kind(words, "row")):
+        return None  # "tips as a percentage of the bills": rows, or another amount?
     parts: dict[str, Any] = {}
     if measures:
         functions, whole = measures[0].value
@@ -675,9 +707,7 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
             reading.make("share", by=(Group(columns[0]), *reading.by)) if not reading.by else None
         )
     part, base = _parts_of(reading)
-    if {f.column for f in part} & {f.column for f in base}:
-        # A part that the whole excludes, or is, makes no share.
-        raise UnclearError([str(f.value) for f in (*base, *part)], "no_share")
+    _check_parts(part, base)
     if not part:
         return reading.make("share", **parts) if reading.by and not base else None
     return reading.make("share", **parts, filters=part, base=base)
@@ -689,6 +719,12 @@ def _best_share(reading: Reading, words: list[Word]) -> Query | None:
         return None
     group = Group(_columns(words)[0])
     return replace(reading.make("share", by=(group,)), order=str(of_kind(words, "ext")[0].value))
+
+
+def _check_parts(part: Sequence[Filter], base: Sequence[Filter]) -> None:
+    """Refuse a part that the whole excludes, or is."""
+    if {f.column for f in part} & {f.column for f in base}:
+        raise UnclearError([str(f.value) for f in (*base, *part)], "no_share")
 
 
 def _parts_of(reading: Reading) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
@@ -761,18 +797,27 @@ def _missing(reading: Reading, words: list[Word]) -> Query | None:
     return reading.make("missing", measures=columns, rule=rule, by_column=not columns)
 
 
+def _complete(reading: Reading, words: list[Word]) -> Query | None:
+    """How many rows have no gap."""
+    if reading.by or not (of_kind(words, "row") and of_kind(words, "many")):
+        return None
+    return reading.make("missing", rule="complete")
+
+
 def _correlation(reading: Reading, words: list[Word]) -> Query | None:
     columns = _columns(words)
     if len(columns) != 2 or reading.by:
         return None
     if len(_numbers(columns)) < 2:
         raise UnclearError([str(c.name) for c in columns], "two_numbers", columns)
-    return reading.make("correlation", measures=tuple(columns))
+    rule = next((str(w.value) for w in of_kind(words, "corr") if w.value), "pearson")
+    return reading.make("correlation", measures=tuple(columns), rule=rule)
 
 
 def _outliers(reading: Reading, words: list[Word]) -> Query | None:
     columns, rules = _columns(words), of_kind(words, "rule")
-    if len(columns) != 1 or reading.by or columns[0].reads_as != "number":
+    is_number = all(c.reads_as == "number" and not c.is_identifier for c in columns)
+    if len(columns) != 1 or reading.by or not is_number:
         raise UnclearError([str(c.name) for c in columns] or ["?"], "one_number", columns)
     rule = str(rules[0].value) if rules else "iqr"
     return reading.make("outliers", measures=tuple(columns), rule=rule)
@@ -803,7 +848,9 @@ def _values(reading: Reading, words: list[Word]) -> Query | None:
         raise UnclearError([str(c.name) for c in columns], "name_function", columns)
     is_pinned = any(f.sign == "==" and f.column.is_key for f in reading.filters)
     if len(columns) == 1 and columns[0].is_additive and not is_pinned:
-        return reading.make("number", measures=tuple(columns), functions=("sum",))
+        query = reading.make("number", measures=tuple(columns), functions=("sum",))
+        query = _each(reading, query)
+        return replace(query, task="groups") if query.by else query
     return reading.make("lookup", measures=tuple(columns))
 
 
@@ -1013,8 +1060,9 @@ def _chart_of_previous(reading: Reading, kind: str) -> Query | None:
 
 SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"[ynlwsrLN4M]*(?:q[nLMrys4lqw]*e?|z+[nysLr]*)", _missing),
+    (r"[ynlwr]*O[ynlwr]*", _complete),
     (r"[ynlwri]*u[rnyl]*", _same("duplicates")),
-    (r"[ynlw]*(?:uc|cu)[ynl]*", _repeated),
+    (r"[ynlw]*(?:uc|c[yn]*u)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
     (r"(?=.*o)[ynlwocjr24v]*|nr?cv|ncr?v", _outliers),
     (r"(?=.*k)[ynkKcV]*|Kcc", _correlation),
@@ -1043,7 +1091,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"r?ca[AB]?", _rate),
     (r"r?a", _rate_of_value),
     (r"[wl]?c7s", _best_share),
-    (r"[lwy]*r?i?c+[yli]*", _values),
+    (r"[lwy]*r?i?c+[yli]*|wcr", _values),
     (r"[lw]*r|p?r?|lp?r?", _rows),
     (r"[HT]1?r?|[HT]r?1|1r?", _ends),
     (r"P", _period),

@@ -5,6 +5,7 @@ Each rule is a pattern over the kinds of neighbouring words, and what becomes of
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -123,6 +124,9 @@ COLUMN_SCALES = (
 """What names of columns say that their numbers are multiplied by."""
 
 
+ALL = re.compile(r"\ball(?: (?:of )?the)?$|(?:所有|全部)的?$")
+
+
 class Scaled(float):
     """A number that was said with its magnitude, as "20 thousand"."""
 
@@ -131,7 +135,7 @@ class Reading:
     """One meaning for each span, and what comes of it."""
 
     def __init__(self, words: list[Word], frame: TableColumns, previous: Query | None) -> None:
-        self.words = [word for word in words if word.kind != "fill"]
+        self.words = _without_fills(words)
         self.frame = frame
         self.previous = previous
         self.filters: list[Filter] = []
@@ -160,7 +164,8 @@ class Reading:
     def make(self, task: str, **parts: Any) -> Query:
         """The query with the filters and groups that were found."""
         parts.setdefault("by", tuple(self.by))
-        parts.setdefault("filters", tuple(self.filters))
+        said = {(f.column, f.sign, f.value): f for f in reversed(self.filters)}
+        parts.setdefault("filters", tuple(f for f in self.filters if f in said.values()))
         once = [f.column for f in parts["filters"] if f.sign in ONE_VALUE]
         never = {f.column for f in parts["filters"] if f.sign in ("!=", "not in")}
         if len(set(once)) < len(once) or never & set(once):
@@ -257,9 +262,10 @@ class Reading:
         year = None if self.events else self.year_column()
         if word.value == "year" and year is not None:
             return Group(year)
-        numbered = self.numbered(
-            {"month_of_year": MONTHS, "hour_of_day": HOURS}.get(word.value, ())
-        )
+        names = {"month_of_year": MONTHS, "hour_of_day": HOURS}.get(word.value, ())
+        if word.kind == "adverb" and word.value == "month" and self.year_column() is None:
+            names = MONTHS
+        numbered = self.numbered(names)
         if numbered is not None:
             return Group(numbered)
         if word.value in ("time", "day") and not self.frame.of_kind("date") and year is not None:
@@ -294,6 +300,21 @@ class Reading:
         said = {word_family(word.text) for word in self.words if word.kind == "verb"}
         persons = [c for c in persons if word_family(str(c.name).lower()) in said] or persons
         return persons[0] if len(persons) == 1 else None
+
+
+def _without_fills(words: Sequence[Word]) -> list[Word]:
+    """The words that mean something; the mean of "all countries" is that of their rows."""
+    has_function = any(word.kind == "fn" for word in words)
+    kept = []
+    for before, word in itertools.pairwise([Word("", ""), *words]):
+        is_all = before.kind in ("fill", "among") and ALL.search(before.text) is not None
+        column = word.column if word.kind == "col" else None
+        names_rows = column is not None and column.reads_as == "text" and not column.flags
+        if is_all and names_rows and has_function:
+            kept.append(Word("row", word.text, start=word.start))
+        elif word.kind != "fill":
+            kept.append(word)
+    return kept
 
 
 def _cut(column: Column, unit: str) -> Group:
@@ -391,6 +412,12 @@ def _who_earns(_: Reading, words: list[Word]) -> list[Word] | None:
     return [words[0], *words[2:]] if words[1].column == words[3].column else None
 
 
+@_rule(NUMBERS, r"col thiscol |thiscol (?:of )?col ")
+def _this_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The deck column; a "type" that is a column itself is another one."""
+    return None if "col" in of_kind(words, "thiscol")[0].also else of_kind(words, "col")
+
+
 @_rule(NUMBERS, r"col groupword ")
 def _named_group(_: Reading, words: list[Word]) -> list[Word] | None:
     """Treatment groups are the treatments; age groups are not the ages."""
@@ -398,8 +425,9 @@ def _named_group(_: Reading, words: list[Word]) -> list[Word] | None:
     return words[:1] if column is not None and column.reads_as == "text" else None
 
 
-_keep(NUMBERS, r"col thiscol |thiscol (?:of )?col ", "col")  # the deck column
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
+_keep(NUMBERS, r"th num (?=quantile )", "num")  # 第95百分位数
+_keep(NUMBERS, r"col names ", "col")  # district names
 _rule(NUMBERS, r"(?:period (?:be )*)?(?:in )?when until when ")(  # 时间范围是从什么时候到什么时候
     lambda _, words: _made("period", words, None)
 )
@@ -410,10 +438,24 @@ _keep(NUMBERS, r"verb (?:by|using) val ", "val")  # built by Boeing
 _keep(NUMBERS, r"money (?:with |in |using |be )*val ", "val")  # paid with a card
 _keep(NUMBERS, r"val row (?=(?:and |or |comma |than |versus )+(?:in |with )*(?:not )?val )", "val")
 _keep(NUMBERS, r"fits (?:verb )*(?:val|missing) ", "verb", "val", "missing")  # did it rain
-_keep(NUMBERS, r"val (?:and |comma )many (?:be |row |with |verb )*val ", "val", "and", "comma")
 _rule(NUMBERS, r"row row ")(lambda _, words: words[-1:])  # 房源记录
 _keep(NUMBERS, r"row (?:be |of |with |verb |in )+row ", "row")  # how many loans were of books
 _keep(NUMBERS, r"(?:row|col|spent) by val ", "row", "col", "val")  # the titles by an author
+
+
+@_rule(NUMBERS, r"val (?:and |comma )many (?:be |row |with |verb |in )*val ")
+def _how_many_of_each(_: Reading, words: list[Word]) -> list[Word] | None:
+    """How many were black, and how many white."""
+    is_pair = words[0].column == words[-1].column
+    return of_kind(words, "val", "and", "comma") if is_pair else None
+
+
+@_rule(NUMBERS, r"val thiscol ")
+def _value_as_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """What is called a column is no value."""
+    if re.fullmatch(r"这一?列|该列|此列|这个字段|字段|this (?:column|field)|column", words[1].text):
+        raise UnclearError([_text(words)], "unused")
+    return None
 
 
 @_rule(NUMBERS, r"(?<!many )(?<!count )(?<!which )(?<!clf )row col (?!row )")
@@ -424,11 +466,50 @@ def _of_rows(_: Reading, words: list[Word]) -> list[Word]:
     return words[1:]
 
 
+@_rule(NUMBERS, r"(?:unit|unitword) of col ")
+def _years_of(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Years of education are the column "education"."""
+    column = words[-1].column
+    is_unit = re.search(r"(?:year|month|week|day|hour|minute)s$", words[0].text)
+    if column is None or not is_unit or column.reads_as != "number" or column.is_year:
+        return None
+    return words[-1:]
+
+
+@_rule(NUMBERS, r"by (?:row|col) ")
+def _by_kind_of(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """For each type of car: the column of types."""
+    found = [c for c in reading.frame.of_kind("text") if KIND.search(str(c.name))]
+    if not re.search(r"(?:type|kind) of$", words[0].text) or words[1].column in found:
+        return None
+    if len(found) != 1 or (words[1].kind == "col" and "row" not in words[1].also):
+        return None
+    return [words[0], Word("col", words[1].text, None, found[0])]
+
+
+@_rule(NUMBERS, r"row (?:with |be |verb )*many row ")
+def _how_many_people(_: Reading, words: list[Word]) -> list[Word] | None:
+    """有几个人 behind what they are called."""
+    return words[:-1] if words[-1].text in ("人", "位") else None
+
+
+@_rule(NUMBERS, r"col rate ")
+def _rate_column(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The saving rate is the column "saving", unless it might be counted against people."""
+    column = words[0].column
+    if column is None or column.reads_as != "number" or column.flags:
+        return None
+    is_counted = any(COUNTED.search(str(c.name)) for c in reading.frame.columns)
+    return None if is_counted else words[:1]
+
+
 @_rule(NUMBERS, r"col col ")
 def _said_twice(_: Reading, words: list[Word]) -> list[Word] | None:
     """Two words for one column: "rated their marriage" is ``rate_marriage``."""
     is_part = min(word.penalty for word in words) >= 1
-    return words[1:] if is_part and words[0].column == words[1].column else None
+    in_two_languages = words[0].text.isascii() != words[1].text.isascii()  # 城市油耗 cty
+    is_same = words[0].column == words[1].column
+    return words[1:] if (is_part or in_two_languages) and is_same else None
 
 
 @_rule(NUMBERS, r"val val ")
@@ -438,6 +519,21 @@ def _side_by_side_values(_: Reading, words: list[Word]) -> list[Word] | None:
     is_pair = first.column == second.column and first.value != second.value
     are_short = all(re.fullmatch(f"[{HAN}]", word.text) for word in words)
     return [first, Word("and", ""), second] if is_pair and are_short else None
+
+
+@_rule(NUMBERS, r"num col ")
+def _all_values(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The two wools are all values of a column of two."""
+    column = words[1].column
+    if column is None or column.reads_as != "text" or not column.is_whole:
+        return None
+    return words[1:] if len(column.counts) == words[0].value > 1 else None
+
+
+@_rule(NUMBERS, r"num chart by ")
+def _one_line_per(_: Reading, words: list[Word]) -> list[Word] | None:
+    """One line per group."""
+    return words[1:] if words[0].value == 1 else None
 
 
 @_rule(NUMBERS, r"(?:many|count) chart ")
@@ -659,6 +755,16 @@ def _month_date(_: Reading, words: list[Word]) -> list[Word] | None:
     if part.kind == "month":
         return _when(words, "month", f"{int(year.value):04}-{int(part.value):02}")
     return _when(words, "quarter", f"{int(year.value)}Q{part.value}")
+
+
+@_rule(DATES, r"date until num unit ")
+def _months_of_year(_: Reading, words: list[Word]) -> list[Word] | None:
+    """2024年1月到6月: the second month is of the same year."""
+    sign, value = words[0].value if isinstance(words[0].value, tuple) else ("", "")
+    last, unit = words[2], words[3].text.removesuffix("份")
+    if sign != "month" or unit != "月" or not 0 < last.value < 13:
+        return None
+    return [*words[:2], *_when(words[2:], "month", f"{value[:4]}-{int(last.value):02}")]
 
 
 @_rule(DATES, r"num unit(?:word)? ")
@@ -986,8 +1092,8 @@ def _both_of(flag: Word, words: Sequence[Word], joined_by: str) -> list[Word]:
 
 @_rule(
     FILTERS,
-    r"with (?:and |or |versus |than )(?:not|no) (?:val|col) ",
-    r"(?:not|no) (?:and |or |versus |than )with (?:val|col) ",
+    r"with (?:and |or |versus |than )(?:not|no) (?:verb )*(?:val|col) ",
+    r"(?:not|no) (?:and |or |versus |than )with (?:verb )*(?:val|col) ",
 )
 def _with_and_without(_: Reading, words: list[Word]) -> list[Word]:
     """With and without a lift: both values of a flag."""
@@ -1009,7 +1115,7 @@ def _most_of_value(_: Reading, words: list[Word]) -> list[Word] | None:
 
 @_rule(
     FILTERS,
-    r"(?:val|vals join) (?:(?:and|or|comma|than|versus)(?: in| be| with)* )+(?:col )?val ",
+    r"(?:val|vals join) (?:(?:and|or|comma|than|versus)(?: in| be| with| of)* )+(?:col )?val ",
 )
 def _value_list(_: Reading, words: list[Word]) -> list[Word] | None:
     first, second = words[0], words[-1]
@@ -1115,6 +1221,16 @@ def _one_of_numbers(_: Reading, words: list[Word]) -> list[Word] | None:
     return _made("filter", words, [made])
 
 
+@_rule(FILTERS, r"num col (?:(?:comma |or |and )+num col )+")
+def _each_of_numbers(_: Reading, words: list[Word]) -> list[Word] | None:
+    """4缸、6缸的车: the column is said with each number."""
+    columns = {word.column for word in of_kind(words, "col")}
+    if len(columns) > 1:
+        return None
+    numbers = [word for word in words if word.kind != "col"]
+    return _one_of_numbers(_, [*numbers, Word("and", ""), words[-1]])
+
+
 @_rule(FILTERS, rf"col (?:be |of |cmp ){N}|col in amount |col num (?!row |top |clf )")
 def _column_number(_: Reading, words: list[Word]) -> list[Word] | None:
     number, unit = _amount(words[-1])
@@ -1193,6 +1309,32 @@ def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
 _rule(FILTERS, r"(?:col (?:be |verb |in )?)?datetest ")(_date_filter)
 
 
+@_rule(FILTERS, r"filter (?:and |comma )+(?:in |with |of )*filter ")
+def _both_conditions(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Status 0 and status 1: no row has both, so each is meant."""
+    both = [word.value for word in of_kind(words, "filter")]
+    (one, *more), (other, *others) = both
+    is_same = one.column == other.column and one.column.reads_as == "number"
+    if more or others or not is_same or {one.sign, other.sign} != {"=="}:
+        return None
+    if one.value == other.value:
+        return words[:1]
+    made = Filter(one.column, "in", (one.value, other.value), one.place, "and")
+    return _made("filter", words, [made])
+
+
+@_rule(FILTERS, r"filter col ")
+def _of_their_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """The median of African countries: those that the condition names, whatever they are called."""
+    column, text = words[1].column, words[1].text
+    asked = ("many", "count", "which", "list", "who", "distinct", "share", "by", "most", "ext")
+    if column is None or column.reads_as != "text" or not text.isascii() or text[-1:] != "s":
+        return None
+    if any(map(reading.has, asked)) or not (reading.has("fn") or reading.has("measure")):
+        return None
+    return words[:1] if words[0].value[0].column != column else None
+
+
 @_rule(FILTERS, r"filter (?:verb )*col ")
 def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
     """The column of a condition may be said after it, too."""
@@ -1234,6 +1376,15 @@ def _without(reading: Reading, words: list[Word]) -> list[Word] | None:
     if column.missing or column.reads_as != "number":
         return _made("missingcol", words, [column], column)
     return _made("filter", words, [Filter(column, "==", 0, words[0].start)])
+
+
+@_rule(FILTERS, r"col (?:and |comma )+missingcol ")
+def _each_missing(_: Reading, words: list[Word]) -> list[Word] | None:
+    """气温和风速各缺了 is said of both."""
+    column = words[0].column
+    if column is None or " 各" not in f" {words[-1].text}":
+        return None
+    return _made("missingcol", words, [column, *words[-1].value], column)
 
 
 @_rule(FILTERS, r"missingcol (?:(?:and|or|comma) )+(?:col|missingcol) ")
@@ -1312,6 +1463,17 @@ def _times_in_all(_: Reading, words: list[Word]) -> list[Word] | None:
     return _measured(words[:1], ("sum",)) if words[1].value == "sum" else None
 
 
+@_rule(ORDERS, r"sort col (?:by |in )(?:measure|count row|count) (?:sorted )?")
+def _ranked_by(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Regions ranked by their mean income are groups in an order."""
+    ranked, key = words[1].column, of_kind(words, "measure", "count")[0]
+    if ranked is None or ranked.reads_as == "number":
+        return None
+    order = (of_kind(words, "sorted") or of_kind(words, "sort"))[-1]
+    made = _made("sortby", words, str(order.value), key.column)
+    return [*made, key, *_made("group", words[1:2], [Group(ranked)])]
+
+
 @_rule(ORDERS, r"(?:sorted|sort) (?:row )?(?:by |in )*(?:col|measure|count) (?:sorted )?")
 def _sorted_by(_: Reading, words: list[Word]) -> list[Word]:
     order = of_kind(words, "sorted") or of_kind(words, "sort")
@@ -1332,6 +1494,15 @@ def _what(_: Reading, words: list[Word]) -> list[Word]:
     return [*_made("which", words[:1], None), words[1]]
 
 
+@_rule(GROUPS, r"(?:breakdown (?:of )?(?:row|col)|col breakdown) (?:in |by )*percent ")
+def _broken_down_in_percent(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The share of each part."""
+    key = of_kind(words, "row", "col")[0]
+    if key.column is not None and key.column.reads_as == "number" and not key.column.flags:
+        return None
+    return [key, *_made("share", [of_kind(words, "breakdown")[0]], None)]
+
+
 @_rule(GROUPS, r"breakdown (?:of )?(?:row|col) |col breakdown ")
 def _broken_down(_: Reading, words: list[Word]) -> list[Word] | None:
     """Rows are counted by what is broken down; an amount is summed."""
@@ -1340,6 +1511,21 @@ def _broken_down(_: Reading, words: list[Word]) -> list[Word] | None:
         return [key] if words[0].kind == "breakdown" else None
     counted = Word("count", words[0].text)
     return [counted, key if key.column is None else _made("group", words, [Group(key.column)])[0]]
+
+
+@_rule(
+    GROUPS,
+    r"crosstab (?:of |between )?col (?:(?:and |by |versus |comma )+)col ",
+    r"col (?:and |by |versus |comma )+col crosstab ",
+)
+def _cross_table(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Rows counted by two columns."""
+    columns = [word.column for word in of_kind(words, "col") if word.column is not None]
+    keys = [c for c in columns if c.reads_as != "number" or c.is_whole]
+    if len(set(keys)) < 2:
+        return None
+    counted = Word("count", of_kind(words, "crosstab")[0].text)
+    return [counted, *_made("group", of_kind(words, "col"), [Group(c) for c in keys])]
 
 
 KEY = r"(?:unit (?:(?:of|in) )*col|col|unit) "

@@ -79,8 +79,9 @@ class Query:
     """Only the last of the ``limit`` best is meant, as in "the third highest"."""
     chart: str = ""
     rule: str = "iqr"
-    """Which form of its kind it is: outliers by ``iqr`` or ``z``, gaps as a ``share`` or ``rows``,
-    different values with what is ``named``, an extreme that has the ``most``."""
+    """Which form of its kind it is: outliers by ``iqr`` or ``z``, gaps as a ``share``, in ``rows``
+    or rows that are ``complete``, different values with what is ``named``, an extreme that has the
+    ``most``, a correlation by ``pearson`` or ``spearman``."""
     order: str = ""
     """How a table of groups is sorted, where the question says it."""
     difference: bool = False
@@ -91,6 +92,8 @@ class Query:
     """Which groups count, by their result; its column is not looked at."""
     details: tuple[Column, ...] = ()
     """What else is asked of the rows that are found."""
+    whole_rows: bool = False
+    """All columns of the rows that are found are asked for."""
 
     @property
     def measure(self) -> Column | None:

@@ -57,12 +57,16 @@ TIMES_IN = {(unit,) for unit in ("min", "minute", "hr", "hour", "day", "sec", "s
 LASTING = ("小时", "时长", "时间", "时数")
 """Ends of names of how long something lasts."""
 INCLUDED = re.compile(r"[（(]\s*(?:含|包含|包括|both included|inclusive)[^()（）]*[)）]", re.I)
-RANGE = re.compile(r"\d\D{0,3}[到至]\s*\d|之间|between", re.I)
+RANGE = re.compile(r"\d\D{0,3}[到至]\s*\d|之间|between|以上|以下", re.I)
 OF_EVENTS = re.compile(r"(?:ment|ation|ition)$")
 """Ends of nouns for what somebody did or what happened to them."""
 MEASURED = re.compile("[量额价率值]$")
 """Ends of what is measured, which names no rows."""
 GLOSS = re.compile(r"[（(]([^()（）]+)(?:[)）]|$)")
+CONDITION = re.compile(
+    r"[（(]\s*([\w.]+)\s*((?:[=<>]|==|<=|>=|为|是|等于|小于|大于)\s*[\w.-]+)\s*(?:[)）]|$)"
+)
+"""A condition in brackets, as in "arrested (arrest = 1)"."""
 DEMONYMS = ("ese", "ian", "ean", "an", "n", "ish", "i", "y")
 
 
@@ -830,8 +834,11 @@ def correct_spelling(text: str, words: Vocabulary) -> tuple[str, list[tuple[str,
         near = {
             stem_: right
             for right, stem_ in words.long_words.items()
-            if _is_slip(word, right)
-            or (len(word) > 5 and stem_ == right and _is_slip(stem(word), stem_))
+            if word not in (f"{right}r", f"{right}d")  # a server is no slip of "serve"
+            and (
+                _is_slip(word, right)
+                or (len(word) > 5 and stem_ == right and _is_slip(stem(word), stem_))
+            )
         }
         if len(near) == 1:
             slips.append((word, next(iter(near.values()))))
@@ -848,23 +855,59 @@ def without_asides(text: str, words: Vocabulary) -> str:
     """
     if RANGE.search(text):
         text = INCLUDED.sub(" ", text)  # as the ends of a range are
+    for found in reversed(list(CONDITION.finditer(text))):
+        column = _column_named(found[1], words)
+        if column is not None:
+            plain = _without_what_is_meant(text[: found.start()].rstrip(), column, words)
+            text = f"{plain} with {found[1]} {found[2]} {text[found.end() :]}"
     for found in GLOSS.finditer(text):
         inner = read_spans(found[1], words)
         if len(inner) != 1 or not any(w.kind in ("val", "col") for w in inner[0].meanings):
             continue
         before = read_spans(text[: found.start()], words)
-        columns = {word.column for word in inner[0].meanings if word.kind == "col"}
+        columns = {word.column for word in inner[0].meanings if word.kind == "col" and word.column}
         if before and columns & {word.column for word in before[-1].meanings}:
             return without_asides(f"{text[: found.start()]} {text[found.end() :]}", words)
-        plain = text[: found.start()].rstrip()
-        while (spans := read_spans(plain, words)) and not spans[-1].meanings:
-            plain = plain[: -len(spans[-1].text)].rstrip()
+        plain = _without_gloss(text[: found.start()].rstrip(), words)
+        glossed = read_spans(plain, words)[-1:]
+        is_name = any(str(c.name).lower() == found[1].strip().lower() for c in columns)
+        if is_name and glossed and {w.kind for w in glossed[0].meanings} == {"col"}:
+            plain = plain[: -len(glossed[0].text)].rstrip()  # another column is meant
         text = f"{plain} {text[found.start() :]}"
         break
     for phrase in words.index:
         name = "".join(phrase)
         if len(name) > 3 and re.fullmatch(f"[{HAN}]+", name):
             text = re.sub(f"{name[:-2]}(的?总|的|的?平均)({name[-2:]})", rf"\1{name}", text)
+    return text
+
+
+def _column_named(name: str, words: Vocabulary) -> Column | None:
+    """The column that a text names, if it does that alone."""
+    spans = read_spans(name, words)
+    found = [word.column for span in spans for word in span.meanings if word.kind == "col"]
+    return found[0] if len(spans) == 1 and found else None
+
+
+def _without_what_is_meant(text: str, column: Column, words: Vocabulary) -> str:
+    """The text without the words at its end that say what a condition of the column says."""
+    while spans := read_spans(text, words):
+        kinds = {word.kind for word in spans[-1].meanings}
+        is_said = column in [word.column for word in spans[-1].meanings]
+        if "row" in kinds or not (not kinds or is_said or kinds & {"not", "no"}):
+            break
+        text = text[: -len(spans[-1].text)].rstrip()
+    return text
+
+
+def _without_gloss(text: str, words: Vocabulary) -> str:
+    """The text without the unknown words at its end, and a "type" or "level" behind them."""
+    while spans := read_spans(text, words):
+        known = spans[-1].meanings
+        is_noun = any(word.kind == "thiscol" for word in known)
+        if known and not (is_noun and len(spans) > 1 and not spans[-2].meanings):
+            break
+        text = text[: -len(spans[-1].text)].rstrip()
     return text
 
 

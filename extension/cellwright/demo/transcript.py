@@ -244,6 +244,14 @@ def frame_rows(text: str, header: Sequence[str]) -> list[list[str]]:
     return []
 
 
+def turned_rows(text: str, names: Sequence[str]) -> list[list[str]]:
+    """The rows of a shown DataFrame whose rows stand side by side."""
+    columns = [re.split(r"\s{2,}", value) for value in series(text, names).values()]
+    if len(columns) < len(names) or len({len(values) for values in columns}) > 1:
+        return []
+    return [list(row) for row in zip(*columns, strict=True) if set(row) != {"..."}]
+
+
 def facts(text: str) -> dict[str, Any]:
     """The JSON objects of ``text``, one a line, put together."""
     found: dict[str, Any] = {}
