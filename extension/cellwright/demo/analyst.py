@@ -93,11 +93,20 @@ SAID_OTHERWISE = {
         r"(?:以)?横轴?(?:是|为|用|放|取|：)?(?P<x>[^、，,；和纵横轴]+)[、，,；和 ]*"
         r"纵轴(?:是|为|用|放|取|：)?(?P<y>[^、，,；纵横轴画的做作]+)"
     ): r" \g<y> against \g<x> ",
+    re.compile(r",? (?:all|taken) (?:(?:of )?(?:the )?\w+ )?together\b", re.I): " ",
+    re.compile(
+        r"((?:之后|以后|之前|以前|大于|超过|小于|低于|高于|不到)[^（(]{0,8})[（(]不含[^）)]*(?:[)）]|$)"
+    ): r"\1",
     re.compile(r",? (?:one|a) (?:dot|point|marker) (?:per|for (?:each|every)) \w+", re.I): " ",
     re.compile(r"(?<=[\d三五十])个(?:数值|数|值)(?!量)"): "行",
     re.compile(r"\s*\((?:the )?25[^()]*percentiles?\)", re.I): " ",
     re.compile(r",? and what (?:was|is) (?:it|that) (?=in )", re.I): " and ",
-    re.compile(r"\band what (?:was|is) (?:the|that) (?:total|sum)(?=\W*$)", re.I): "and how much",
+    re.compile(
+        r"\band what (?:was|is) (?:the|that) (?:total|sum|number|value|figure)(?=\W*$)", re.I
+    ): "and how much",
+    re.compile(
+        r",? (?:along |together )?with (?:the|their|its) (?:value|figure|number)s?(?=\W*$)", re.I
+    ): " ",
     re.compile(r"\b(?:the )?quartiles\b", re.I): "25th, 50th and 75th percentile",
 }
 """What a question may say in more words, or at more places, and how it is read."""
@@ -398,7 +407,7 @@ def _words_for(sentences: Sequence[str], frame: TableColumns) -> Steps[Vocabular
     capitals = _capitals(sentences, words)
     if not unknown and not capitals:
         return words
-    groups = [group for group in lexicon().same if {"".join(p) for p in group} & set(unknown)]
+    groups = [group for group in lexicon().same if _is_named(group, unknown, sentences)]
     same = [max(phrase, key=len) for group in groups for phrase in group]
     unknown = [u for u in unknown if not correct_spelling(u, words)[1]]
     found = yield from find_values(frame, list(dict.fromkeys([*unknown, *same, *capitals])))
@@ -406,6 +415,22 @@ def _words_for(sentences: Sequence[str], frame: TableColumns) -> Steps[Vocabular
     if missing := [word for word in _capitals(sentences, words) if _is_filling(word)]:
         raise UnclearError(missing)
     return words
+
+
+def _is_named(
+    group: Sequence[Sequence[str]], unknown: Sequence[str], sentences: Sequence[str]
+) -> bool:
+    """Whether unknown words are one of the names, or a part of a Chinese one that is said."""
+    names = ["".join(phrase) for phrase in group]
+    return any(
+        name in unknown
+        or (
+            not name.isascii()
+            and any(word in name for word in unknown)
+            and any(name in sentence for sentence in sentences)
+        )
+        for name in names
+    )
 
 
 def _with_whole_rows(query: Query, said: Sequence[str]) -> Query:

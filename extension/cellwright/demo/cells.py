@@ -272,8 +272,10 @@ def unique_code(frame: str, query: Query) -> str:
 
 def _number(rows: str, query: Query, result: str) -> str:
     if len(query.measures) * len(query.functions) == 1:
-        code = f"{pick(rows, query.measures[0])}.{called(query.functions[0])}"
-        return f"{result} = {code}\nprint({result})"
+        call = called(query.functions[0])
+        if call == "sum()" and query.filters:
+            call = "sum(min_count=1)"  # the sum of no rows is none, not zero
+        return f"{result} = {pick(rows, query.measures[0])}.{call}\nprint({result})"
     functions = ", ".join(map(quoted, query.functions))
     if len(query.measures) == 1 and not any("(" in f for f in query.functions):
         code = f"{result} = {pick(rows, query.measures[0])}.agg([{functions}])\n"
@@ -665,11 +667,15 @@ class Chart:
         if query.chart == "hist":
             value = self.say("title_hist", value=names[0])
         if query.by:
-            groups = self.say("title_and").join(group.label for group in query.by)
+            groups = self.say("title_and").join(map(self.name_of, query.by))
             value = self.say("title_by", value=value, groups=groups)
         if query.by and query.limit > 1 and query.chart != "hist":
             value += self.say("title_lowest" if query.lowest else "title_highest", many=query.limit)
         return value
+
+    def name_of(self, group: Group) -> str:
+        """What a group is called; a unit of time in the question's language."""
+        return self.say(f"unit_{group.bucket}") if group.bucket else group.label
 
     @property
     def value_name(self) -> str:
@@ -790,7 +796,7 @@ def _wide(query: Query, result: str) -> str:
 def _bars(chart: Chart) -> tuple[str, list[str]]:
     query, result = chart.query, chart.result
     x, value = query.by[0], quoted(_value_name(query))
-    titles = chart.titles(words(x.label), chart.value_name)
+    titles = chart.titles(words(chart.name_of(x)), chart.value_name)
     if query.chart == "pie":
         parts = f"{result}.set_index({_key(x)})[{value}]"
         drawn = f'{parts}.plot.pie(ax=axes, autopct="%.0f%%")'
@@ -825,7 +831,7 @@ def _lines(chart: Chart) -> tuple[str, list[str]]:
     drawn.append(f'axes.plot({at}, {lines}, marker="o"{label})')
     drawn += [f"axes.legend({f'title={_key(query.by[1])}' if query.by[1:] else ''})"] * bool(label)
     drawn += ["figure.autofmt_xdate()"] * (x.column.reads_as == "date")
-    titles = chart.titles(words(x.label), chart.value_name)
+    titles = chart.titles(words(chart.name_of(x)), chart.value_name)
     return _table(chart), [*drawn, titles]
 
 

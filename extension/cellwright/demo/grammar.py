@@ -46,9 +46,12 @@ PLACE = re.compile(r"\bwhere (?:is|are|was|were|did|do|does)\b", re.I)
 WEIGHT = re.compile(r"freq|frequency|frequencies|counts?|n|频数|频次", re.I)
 """Names of columns that say how many a row stands for."""
 ROWS = re.compile(r"\b(?:rows?|records?|entries|lines)\b|行|条|记录", re.I)
+EACH = re.compile(r"各[是为有自]|分别|\brespectively\b", re.I)
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
 EACH_TIME = re.compile(
     "平均每个?(?:年|季度|月|周|天|日)|(?:每个?(?:年|季度|月|周|天|日)|年|月|日)均"
+    r"|\b(?:average|mean) (?:annual|yearly|monthly|weekly|daily)\b",
+    re.I,
 )
 RATES = re.compile(r"salary|wage|income|pay|earn|rate|薪|工资", re.I)
 """Of these "per year" may be the unit that they are in."""
@@ -96,6 +99,7 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     _check_groups(query, text)
     _check_units(query, text)
     _check_counts(query, text, words.frame)
+    _check_each(query, text)
     return query
 
 
@@ -120,6 +124,16 @@ def _check_counts(query: Query, text: str, frame: TableColumns) -> None:
     is_count = query.measure is None and query.task in ("count", "best", "share", "per", "chart")
     if weights and is_count and not ROWS.search(text):
         raise UnclearError([str(weights[0].name)], "weighted", weights)
+
+
+def _check_each(query: Query, text: str) -> None:
+    """Refuse conditions of two columns of which each is meant by itself."""
+    columns = {each.column for each in query.filters}
+    if any(each.sign == "in" for each in query.filters):
+        return  # each of those
+    is_one = len(query.measures) * len(query.functions) < 2
+    if (each := EACH.search(text)) and is_one and len(columns) > 1 and not query.by:
+        raise UnclearError([each[0]])
 
 
 def _check_units(query: Query, text: str) -> None:
@@ -799,7 +813,8 @@ def _missing(reading: Reading, words: list[Word]) -> Query | None:
 
 def _complete(reading: Reading, words: list[Word]) -> Query | None:
     """How many rows have no gap."""
-    if reading.by or not (of_kind(words, "row") and of_kind(words, "many")):
+    is_asked = of_kind(words, "many") or reading.has("ask")
+    if reading.by or not (of_kind(words, "row") and is_asked):
         return None
     return reading.make("missing", rule="complete")
 
@@ -1012,7 +1027,7 @@ def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query 
     is_count = reading.has("count") or reading.has("many")
     if any(column.is_identifier for column in columns):
         return None
-    if is_count and reading.by and len(numbers) < len(columns):
+    if is_count and (numbers or (reading.by and columns)):
         return None  # medals per country: how many, or how many of each kind?
     groups = list(reading.by)
     groups += [
@@ -1065,7 +1080,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"[ynlw]*(?:uc|c[yn]*u)[ynl]*", _repeated),
     (r"(?=.*[LNY])[lwNnrLYy]*", _same("columns")),
     (r"(?=.*o)[ynlwocjr24v]*|nr?cv|ncr?v", _outliers),
-    (r"(?=.*k)[ynkKcV]*|Kcc", _correlation),
+    (r"(?=.*k)[ynkKcV]*r?|Kcc", _correlation),
     (r"D[re]*|e+|D+[erL]*|D+[erL]+q[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),

@@ -427,6 +427,7 @@ def _named_group(_: Reading, words: list[Word]) -> list[Word] | None:
 
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
 _keep(NUMBERS, r"th num (?=quantile )", "num")  # 第95百分位数
+_rule(NUMBERS, r"th num col ")(lambda _, words: [words[2], words[1]])  # 第1组
 _keep(NUMBERS, r"col names ", "col")  # district names
 _rule(NUMBERS, r"(?:period (?:be )*)?(?:in )?when until when ")(  # 时间范围是从什么时候到什么时候
     lambda _, words: _made("period", words, None)
@@ -519,6 +520,17 @@ def _side_by_side_values(_: Reading, words: list[Word]) -> list[Word] | None:
     is_pair = first.column == second.column and first.value != second.value
     are_short = all(re.fullmatch(f"[{HAN}]", word.text) for word in words)
     return [first, Word("and", ""), second] if is_pair and are_short else None
+
+
+@_rule(NUMBERS, r"(?:in )?many unit ")
+def _how_many_years(reading: Reading, words: list[Word]) -> list[Word] | None:
+    """How many years had more: rows, where each is of another year or day."""
+    many, unit = words[-2:]
+    year, day = reading.year_column(), reading.numbered(("day",))
+    is_row = (unit.value == "year" and year is not None and year.is_key) or (
+        unit.value == "day" and day is not None and not day.is_key
+    )
+    return [many, replace(unit, kind="row")] if is_row else None
 
 
 @_rule(NUMBERS, r"num col ")
@@ -1173,7 +1185,8 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
     years = all(sign.startswith("year") for sign, _ in tests)
     months = reading.numbered(MONTHS)
     if column is None and months is not None and tests[0][0] == "month_of_year":
-        made = [Filter(months, "==", value, words[0].start) for _, value in tests]
+        sign = "in" if isinstance(tests[0][1], tuple) else "=="
+        made = [Filter(months, sign, value, words[0].start) for _, value in tests]
         return [*kept, *_made("filter", words, made)] if len(tests) == 1 else None
     if column is None:
         plain = reading.year_column() if years and not reading.events else None
@@ -1185,7 +1198,12 @@ def _date_filter(reading: Reading, words: list[Word]) -> list[Word] | None:
         if numbers and max(numbers) < 1000:
             raise UnclearError([_text(words)], "unit", [column])
         made = [
-            Filter(column, sign.partition(" ")[2] or "==", value, words[0].start)
+            Filter(
+                column,
+                sign.partition(" ")[2] or ("in" if isinstance(value, tuple) else "=="),
+                value,
+                words[0].start,
+            )
             for sign, value in tests
         ]
     else:
@@ -1413,6 +1431,8 @@ def _number_of(_: Reading, words: list[Word]) -> list[Word] | None:
     assert column is not None
     if column.reads_as != "number" or column.is_identifier or column.flags:
         return None
+    if "row" in words[-1].also:
+        return None  # the number of bills is no sum of money
     if words[0].text == "total number of":
         return _measured(words, ["sum"])
     return words[-1:] if words[0].text == "number of" else None
