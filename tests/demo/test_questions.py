@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import itertools
 import json
 import random
 import re
@@ -254,5 +255,20 @@ def test_what_the_panel_suggests_is_understood(suggestion: str) -> None:
         "Plot what is most telling in sales_cn.csv.",
     ],
 )
-def test_which_plot_tells_most_is_not_for_rules_to_say(suggestion: str) -> None:
-    assert is_refused(answer_to(suggestion, "sales_cn.csv"))
+def test_the_most_telling_plot_is_that_of_the_strongest_correlation(suggestion: str) -> None:
+    """The panel suggests it; the rule is said, as the choice is not the model's own."""
+    numbers = pd.read_csv("sales_cn.csv").select_dtypes("number")
+    strengths = {
+        pair: numbers[pair[0]].corr(numbers[pair[1]])
+        for pair in itertools.combinations(numbers.columns, 2)
+    }
+    strongest = max(strengths, key=lambda pair: abs(strengths[pair]))
+    answer = answer_to(suggestion, "sales_cn.csv")
+    assert all(f"`{name}`" in answer for name in strongest)
+    assert is_shown(str(strengths[strongest]), answer)
+    assert "scatter plot" in answer or "散点图" in answer
+
+
+@pytest.mark.parametrize("table", ["titanic_counts.csv", "warpbreaks.csv"])
+def test_which_plot_is_most_telling_without_two_columns_of_numbers_is_not_said(table: str) -> None:
+    assert is_refused(answer_to(f"Plot what is most telling in {table}.", table))

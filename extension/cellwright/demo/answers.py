@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from cellwright.demo.cells import (
     identifier,
     pick,
     query_code,
+    strongest_code,
     unique_code,
 )
 from cellwright.demo.columns import Column, TableColumns
@@ -96,8 +98,8 @@ def answer(work: Work) -> Steps[str]:
     if query.task == "agree":
         query = yield from _by_rows_or_groups(work)
         work = replace(work, query=query)
-    if query.task == "chart":
-        return (yield from _draw(work))
+    if query.task in ("chart", "telling"):
+        return (yield from (_draw if query.task == "chart" else _draw_most_telling)(work))
     writers = {"describe": describe_code, "clean": clean_code}
     if query.task in writers:
         code = writers[query.task](work.frame, query, work.name)
@@ -558,6 +560,23 @@ def _draw(work: Work) -> Steps[str]:
     kind = work.say(f"chart_{query.chart}_name")
     told = work.say("plot", title=title, kind=kind, where=_where(work))
     return told + (_stays(work) if query.chart in ("bar", "line") and query.by else "")
+
+
+def _draw_most_telling(work: Work) -> Steps[str]:
+    """Draw the two columns of numbers that go together most, and say by which rule."""
+    query = work.query
+    code = strongest_code(work.frame.name, query.measures)
+    done = yield from run_code(work.say("telling"), code)
+    for first, second in itertools.permutations(query.measures, 2):
+        names = rf"{re.escape(str(first.name))}\s+{re.escape(str(second.name))}"
+        found = re.search(rf"^{names}\s+({NUMBER})$", done.text, re.M)
+        if found is not None:
+            chart = replace(query, task="chart", chart="scatter", measures=(second, first))
+            drawn = yield from _draw(replace(work, query=chart))
+            value = number(found[1])
+            told = work.say("told_most", first=first.name, second=second.name, value=value)
+            return f"{told}\n\n{drawn}"
+    return no_result(work, done.error)
 
 
 def _tell_describe(work: Work, text: str) -> str:

@@ -263,6 +263,16 @@ def query_code(frame: str, query: Query, result: str, shown: Sequence[Column]) -
     return code
 
 
+def strongest_code(frame: str, columns: Sequence[Column]) -> str:
+    """Which two columns of numbers go together most."""
+    names = ", ".join(quoted(column.name) for column in columns)
+    return (
+        f"correlations = {frame}[[{names}]].corr().stack().dropna()\n"
+        "one, other = (correlations.index.get_level_values(level) for level in (0, 1))\n"
+        "correlations[one < other].sort_values(key=abs).tail(1)"
+    )
+
+
 def unique_code(frame: str, query: Query) -> str:
     """Whether each value of the subject has one row only."""
     assert query.subject is not None

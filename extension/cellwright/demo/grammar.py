@@ -961,6 +961,20 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
     return replace(query, measures=whole, functions=functions)
 
 
+def _most_telling(reading: Reading, words: list[Word]) -> Query | None:
+    """The two columns of numbers that go together most; which, the table tells."""
+    if not any(re.search("telling|说明问题", w.text) for w in of_kind(words, "telling")):
+        return None
+    numbers = [
+        c
+        for c in reading.frame.of_kind("number")
+        if isinstance(c.name, str) and not (c.is_identifier or c.is_counter or c.flags)
+    ]
+    if len(numbers) < 2 or reading.filters or reading.by:
+        return None
+    return reading.make("telling", measures=tuple(numbers))
+
+
 def _chart_of_best(reading: Reading, words: list[Word]) -> Query | None:
     """Bars of the n groups, or rows with names of their own, that come first."""
     if {str(word.value) for word in of_kind(words, "chart")} - {"bar"}:
@@ -1084,6 +1098,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     (r"D[re]*|e+|D+[erL]*|D+[erL]+q[erL]*", _describe),
     (r"D[cj]+|c+D", _describe),
     (r"C[qrz]*", _same("clean")),
+    (r"(?=.*d)d*e+d*", _most_telling),
     (r"(?=.*[dg])(?=.*[1t]).+", _chart_of_best),
     (r"(?=.*[dgG])[dgGcmnrVKklIwA]*", _chart),
     (r"(?=.*g)(?=.*s)[dgscmnr]*", _pie_of_shares),
