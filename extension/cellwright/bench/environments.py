@@ -5,7 +5,9 @@ A kernel behind a gateway has a folder of its own where it runs; the files go th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -16,7 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from cellwright.bench import tampering
 from cellwright.bench.isolation import (
@@ -284,7 +286,7 @@ class Rooms:
             kernel = self.start(place, {**FIXED, **self.environ})
         else:
             made = tempfile.TemporaryDirectory(
-                prefix="cw-", dir=samples_folder(), ignore_cleanup_errors=True
+                prefix="cw-", dir=own_samples_folder(), ignore_cleanup_errors=True
             )
             private = also.enter_context(made)
             kernel = self.start(
@@ -335,19 +337,72 @@ def samples_folder() -> Path:
     return folder
 
 
+LOCK = "lock"
+
+
+def own_samples_folder() -> Path:
+    """Where the folders of this process's samples are; no kernel can open it.
+
+    Raises:
+        OSError: There can be none.
+    """
+    own = _locked_folder(samples_folder())
+    if not own.is_dir():  # somebody cleaned up
+        _locked_folder.cache_clear()
+        own = _locked_folder(samples_folder())
+    return own
+
+
+@functools.cache
+def _locked_folder(place: Path) -> Path:
+    """A folder that is this process's own, once those are removed that killed processes left.
+
+    Its lock tells that a process lives, in whatever container. Where the system has no such locks,
+    folders that are left behind stay.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return place
+    for left in place.glob("run-*"):
+        with contextlib.suppress(OSError), (left / LOCK).open("r+b") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process lives
+            for found in left.iterdir():
+                if found.name != LOCK:
+                    _remove(found)
+            _remove(left)
+    made = Path(tempfile.mkdtemp(prefix="new-", dir=place))
+    lock = (made / LOCK).open("wb")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    own = made.rename(place / f"run-{made.name.removeprefix('new-')}")
+    atexit.register(_end_of, own, lock, os.getpid())
+    return own
+
+
+def _end_of(own: Path, lock: BinaryIO, process: int) -> None:
+    """Remove the folder with the process that made it, and not with one that it forked."""
+    if os.getpid() == process:
+        _remove(own)
+        lock.close()
+
+
 @contextlib.contextmanager
 def _folder(given: Path | None) -> Iterator[Path]:
     if given is not None:
         yield given
         return
-    made = tempfile.mkdtemp(prefix="cw-bench-", dir=samples_folder())
+    made = tempfile.mkdtemp(prefix="cw-bench-", dir=own_samples_folder())
     try:
         yield Path(made)
     finally:
-        try:
-            shutil.rmtree(made, ignore_errors=True)
-        except RecursionError:  # an agent made folders in folders, a thousand deep
-            subprocess.run(["rm", "-rf", "--", made], capture_output=True, check=False)
+        _remove(Path(made))
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:  # an agent made folders in folders, a thousand deep
+        subprocess.run(["rm", "-rf", "--", str(folder)], capture_output=True, check=False)
 
 
 class Room:

@@ -30,7 +30,7 @@ from cellwright.bench.environments import (
     SetupFailedError,
     kernel_environment,
     kernels_of,
-    samples_folder,
+    own_samples_folder,
 )
 from cellwright.bench.judge_check import keep_thumbs
 from cellwright.bench.rates import Rates, SharedRates, forget_paces, keep_paces
@@ -999,7 +999,7 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
         parcel: What came.
         agent: Asks the model, where no replies came with it.
     """
-    with tempfile.TemporaryDirectory(prefix="cw-parcel-", dir=samples_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="cw-parcel-", dir=own_samples_folder()) as folder:
         files = {}
         for name, content in parcel.files.items():
             files[name] = Path(folder, name)
