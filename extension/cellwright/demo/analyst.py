@@ -63,8 +63,8 @@ HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|�
 """Words by which a second question is about what the first one found."""
 WHOLE_ROW = re.compile(
     r"\b(?:(?:whole|entire) (?:row|record|entry|line)s?|(?:full|complete) (?:row|record|entry))\b"
-    r"|\ball (?:(?:of )?(?:the|its|his|her) )?(?:columns|fields|details|information)\b"
-    r"|整行|整条记录|完整(?:的)?(?:记录|信息)|(?:全部|所有)(?:的)?(?:信息|字段|列)",
+    r"|\ball (?:(?:of )?(?:the|its|his|her) )?(?:details|information)\b"
+    r"|整行|整条记录|完整(?:的)?(?:记录|信息)|(?:全部|所有)(?:的)?信息",
     re.I,
 )
 """Asks for every column of the rows that are found."""
@@ -98,7 +98,7 @@ SAID_OTHERWISE = {
         r"((?:之后|以后|之前|以前|大于|超过|小于|低于|高于|不到)[^（(]{0,8})[（(]不含[^）)]*(?:[)）]|$)"
     ): r"\1",
     re.compile(r",? (?:one|a) (?:dot|point|marker) (?:per|for (?:each|every)) \w+", re.I): " ",
-    re.compile(r"(?<=[\d三五十])个(?:数值|数|值)(?!量)"): "行",
+    re.compile(r"([\d三五十])\s*个(?:数值|数|值)(?!量)"): r"\1 行",
     re.compile(r"\s*\((?:the )?25[^()]*percentiles?\)", re.I): " ",
     re.compile(r",? and what (?:was|is) (?:it|that) (?=in )", re.I): " and ",
     re.compile(

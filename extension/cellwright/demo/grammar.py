@@ -1118,7 +1118,7 @@ SHAPES: list[tuple[str, Callable[[Reading, list[Word]], Query | None]]] = [
     ),
     (r"(?=.*S)[lrSncm]*", _sorted_rows),
     (r"(?=.*[sh])[hsnrmcw]*", _share),
-    (r"r?ca[AB]?", _rate),
+    (r"r?cas?[AB]?", _rate),
     (r"r?a", _rate_of_value),
     (r"[wl]?c7s", _best_share),
     (r"[lwy]*r?i?c+[yli]*|wcr", _values),

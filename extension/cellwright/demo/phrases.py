@@ -265,6 +265,9 @@ class Reading:
         names = {"month_of_year": MONTHS, "hour_of_day": HOURS}.get(word.value, ())
         if word.kind == "adverb" and word.value == "month" and self.year_column() is None:
             names = MONTHS
+        named = [c for c in self.frame.of_kind("text") if str(c.name).lower() == word.value]
+        if word.kind == "adverb" and len(named) == 1 and not self.frame.of_kind("date"):
+            return Group(named[0])
         numbered = self.numbered(names)
         if numbered is not None:
             return Group(numbered)
@@ -422,7 +425,9 @@ def _this_column(_: Reading, words: list[Word]) -> list[Word] | None:
 def _named_group(_: Reading, words: list[Word]) -> list[Word] | None:
     """Treatment groups are the treatments; age groups are not the ages."""
     column = words[0].column
-    return words[:1] if column is not None and column.reads_as == "text" else None
+    if column is None or not (column.reads_as == "text" or column.is_whole):
+        return None
+    return words[:1]
 
 
 _keep(NUMBERS, r"num th |nth th ", "num", "nth")
@@ -991,6 +996,9 @@ def _test_column(_: Reading, words: list[Word]) -> list[Word] | None:
     if "row" in words[-1].also and not words[0].value[0][2]:
         return None  # "more than 70 bills" are rows, not an amount
     return _tested(words[-1].column, words[0].value, words)
+
+
+_keep(FILTERS, r"test col between2 ", "test", "col")  # 1到1.5克拉之间
 
 
 def _side_by_side(columns: Sequence[Column], sign: str, words: Sequence[Word]) -> list[Word] | None:
