@@ -64,6 +64,8 @@ HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|�
 WHOLE_ROW = re.compile(
     r"\b(?:(?:whole|entire) (?:row|record|entry|line)s?|(?:full|complete) (?:row|record|entry))\b"
     r"|\ball (?:(?:of )?(?:the|its|his|her) )?(?:details|information)\b"
+    r"|^(?:show|list|give)(?: me)? (?:that|this|the) (?:row|record)$"
+    r"|^把?[这那该]一?[行条](?:数据|记录)?列出来?$"
     r"|整行|整条记录|完整(?:的)?(?:记录|信息)|(?:全部|所有)(?:的)?信息",
     re.I,
 )
@@ -93,6 +95,14 @@ SAID_OTHERWISE = {
         r"(?:以)?横轴?(?:是|为|用|放|取|：)?(?P<x>[^、，,；和纵横轴]+)[、，,；和 ]*"
         r"纵轴(?:是|为|用|放|取|：)?(?P<y>[^、，,；纵横轴画的做作]+)"
     ): r" \g<y> against \g<x> ",
+    re.compile(r"(\S+) \(y\) (?:against|vs\.?|versus) (\S+) \(x\)?", re.I): r"\1 against \2",
+    re.compile(r"(\S+) \(x\) (?:against|vs\.?|versus|and) (\S+) \(y\)?", re.I): r"\2 against \1",
+    re.compile(r"(\w+)\s*[（(]横轴[)）]\s*[和与、,，]\s*(\w+)\s*[（(]纵轴[)）]?"): r"\2 against \1",
+    re.compile(
+        r"(\b(?:against|versus|vs) (.+?))(?: as a scatter(?: ?plot)?)?,?"
+        r" (?:with )?\2 on the x[- ]axis",
+        re.I,
+    ): r"\1",
     re.compile(r",? (?:all|taken) (?:(?:of )?(?:the )?\w+ )?together\b", re.I): " ",
     re.compile(
         r"((?:之后|以后|之前|以前|大于|超过|小于|低于|高于|不到)[^（(]{0,8})[（(]不含[^）)]*(?:[)）]|$)"
@@ -116,6 +126,7 @@ OUTLIER_RULES = {
         r"(?:\b(?:under|with|per|following) )?(?:\bthe )?(?:\b(?:usual|standard|classic) )?"
         r"(?:(?<![\d.])1\.5 ?(?:x|×|\*|times|倍的?)? ?(?:the )?)?"
         r"(?:(?<![a-z_])iqr(?![a-z_])|interquartile(?: range)?|四分位(?:间)?距|四分位法)"
+        r"(?:\s*[（(]iqr[)）])?"
         rf"(?:的? ?1\.5 ?倍)?{_RULE}(?:算|来算)?",
         re.I,
     ): " iqr ",
@@ -360,7 +371,8 @@ def _nothing_known(
 def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Query], list[str]]]:
     """What the sentences ask, and how slips were read."""
     whole = [found[0] for s in request.sentences for found in WHOLE_ROW.finditer(s)]
-    sentences = tuple(WHOLE_ROW.sub(" row ", s) for s in request.sentences) or ("describe",)
+    said = map(_for_rows, request.sentences) if whole else request.sentences
+    sentences = tuple(said) or ("describe",)
     words = yield from _words_for(sentences, frame)
     queries: list[Query] = []
     notes: list[str] = []
@@ -431,6 +443,11 @@ def _is_named(
         )
         for name in names
     )
+
+
+def _for_rows(sentence: str) -> str:
+    """A sentence where whole rows are asked for: who has no name in the table has a row."""
+    return re.sub(r"(?i)^who\b", "which row", WHOLE_ROW.sub(" row ", sentence))
 
 
 def _with_whole_rows(query: Query, said: Sequence[str]) -> Query:

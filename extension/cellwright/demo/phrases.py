@@ -434,6 +434,14 @@ _keep(NUMBERS, r"num th |nth th ", "num", "nth")
 _keep(NUMBERS, r"th num (?=quantile )", "num")  # 第95百分位数
 _rule(NUMBERS, r"th num col ")(lambda _, words: [words[2], words[1]])  # 第1组
 _keep(NUMBERS, r"col names ", "col")  # district names
+
+
+@_rule(NUMBERS, r"col column ")
+def _called_column(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The manufacturer column."""
+    return words[:1] if words[1].text == "column" else None
+
+
 _rule(NUMBERS, r"(?:period (?:be )*)?(?:in )?when until when ")(  # 时间范围是从什么时候到什么时候
     lambda _, words: _made("period", words, None)
 )
@@ -454,6 +462,14 @@ def _how_many_of_each(_: Reading, words: list[Word]) -> list[Word] | None:
     """How many were black, and how many white."""
     is_pair = words[0].column == words[-1].column
     return of_kind(words, "val", "and", "comma") if is_pair else None
+
+
+@_rule(NUMBERS, r"ask (?:verb )*val ")
+def _how_much_rain(_: Reading, words: list[Word]) -> list[Word] | None:
+    """How much rain fell is an amount, and not how many days were rainy."""
+    if re.fullmatch("rain|snow|雨|雪", words[-1].text) and words[0].text in ("how much", "多少"):
+        raise UnclearError([_text(words)], "unused")
+    return None
 
 
 @_rule(NUMBERS, r"val thiscol ")
@@ -532,10 +548,15 @@ def _how_many_years(reading: Reading, words: list[Word]) -> list[Word] | None:
     """How many years had more: rows, where each is of another year or day."""
     many, unit = words[-2:]
     year, day = reading.year_column(), reading.numbered(("day",))
-    is_row = (unit.value == "year" and year is not None and year.is_key) or (
-        unit.value == "day" and day is not None and not day.is_key
-    )
-    return [many, replace(unit, kind="row")] if is_row else None
+    dates = reading.frame.of_kind("date")
+    is_monthly = len(dates) == 1 and len(dates[0].first) > 1
+    is_monthly = is_monthly and all(re.search(r"-0?1(?: 0.*)?$", each) for each in dates[0].first)
+    is_row = {
+        "year": year is not None and year.is_key,
+        "month": is_monthly,
+        "day": day is not None and not day.is_key,
+    }
+    return [many, replace(unit, kind="row")] if is_row.get(str(unit.value)) else None
 
 
 @_rule(NUMBERS, r"num col ")
@@ -822,6 +843,13 @@ def _part_of_year(_: Reading, words: list[Word]) -> list[Word]:
     sign = {"month": "month_of_year", "quarter": "quarter_of_year", "dow": "day_of_week"}
     value = words[0].value
     return _when(words, sign[words[0].kind], value if value == "weekend" else int(value))
+
+
+@_rule(DATES, r"unit num until num ")
+def _years_from_to(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The years 1990 to 1999."""
+    is_range = words[0].value == "year" and all(map(_is_year, of_kind(words, "num")))
+    return words[1:] if is_range else None
 
 
 @_rule(DATES, r"(?:in |datecmp |unit )num (?!unit |top |row |col |clf |extc |test |percent |mag )")
@@ -1335,7 +1363,7 @@ def _loose_test(reading: Reading, words: list[Word]) -> list[Word] | None:
 _rule(FILTERS, r"(?:col (?:be |verb |in )?)?datetest ")(_date_filter)
 
 
-@_rule(FILTERS, r"filter (?:and |comma )+(?:in |with |of )*filter ")
+@_rule(FILTERS, r"filter (?:and |comma |versus )+(?:in |with |of )*filter ")
 def _both_conditions(_: Reading, words: list[Word]) -> list[Word] | None:
     """Status 0 and status 1: no row has both, so each is meant."""
     both = [word.value for word in of_kind(words, "filter")]
@@ -1345,7 +1373,8 @@ def _both_conditions(_: Reading, words: list[Word]) -> list[Word] | None:
         return None
     if one.value == other.value:
         return words[:1]
-    made = Filter(one.column, "in", (one.value, other.value), one.place, "and")
+    joined_by = "versus" if of_kind(words, "versus") else "and"
+    made = Filter(one.column, "in", (one.value, other.value), one.place, joined_by)
     return _made("filter", words, [made])
 
 
@@ -1354,7 +1383,8 @@ def _of_their_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
     """The median of African countries: those that the condition names, whatever they are called."""
     column, text = words[1].column, words[1].text
     asked = ("many", "count", "which", "list", "who", "distinct", "share", "by", "most", "ext")
-    if column is None or column.reads_as != "text" or not text.isascii() or text[-1:] != "s":
+    is_plural = text[-1:] == "s" or not text.isascii()
+    if column is None or column.reads_as != "text" or not is_plural:
         return None
     if any(map(reading.has, asked)) or not (reading.has("fn") or reading.has("measure")):
         return None
@@ -1473,6 +1503,12 @@ def _function_of(_: Reading, words: list[Word]) -> list[Word] | None:
         return made and [*made, words[-1]]
     is_behind = words[0].kind == "col" and "nunique" in functions
     return None if is_behind else _measured(words, functions)
+
+
+@_rule(MEASURES, r"measure (?:be |in )*col ")
+def _measured_twice(_: Reading, words: list[Word]) -> list[Word] | None:
+    """平均高速油耗 hwy: the column is said twice."""
+    return words[:1] if words[-1].column in words[0].value[1] else None
 
 
 @_rule(MEASURES, r"(?:fn|most|ext|versus|corr) (?:of )?unitword ")
