@@ -59,6 +59,12 @@ CLAUSE = re.compile(
 """Where a question may end, and another about what was found begin."""
 SECOND = re.compile(r"[,，]?\s*\band (?=(?:how many|what)\b)|[,，?？]\s*(?=.*(?:多少|几))", re.I)
 """Where a second question may begin that asks something else."""
+IN_TOTAL = re.compile(
+    r"(?:,|\band\b)(?:(?!\band\b)[^,])*\b(?:in (?:total|all)|altogether|overall|of what|in what)\b"
+    r"|[,，]\s*(?:一共|总共|共|合计|总计)(?:是|有)?(?:多少|几).*",
+    re.I,
+)
+"""A second question, after what all of it together is."""
 HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
 """Words by which a second question is about what the first one found."""
 WHOLE_ROW = re.compile(
@@ -111,6 +117,7 @@ SAID_OTHERWISE = {
     re.compile(r"([\d三五十])\s*个(?:数值|数|值)(?!量)"): r"\1 行",
     re.compile(r"\s*\((?:the )?25[^()]*percentiles?\)", re.I): " ",
     re.compile(r",? and what (?:was|is) (?:it|that) (?=in )", re.I): " and ",
+    re.compile(r"^\s*(is|was) it (?=\w)", re.I): r"\1 ",
     re.compile(
         r"\band what (?:was|is) (?:the|that) (?:total|sum|number|value|figure)(?=\W*$)", re.I
     ): "and how much",
@@ -489,6 +496,7 @@ def _is_filling(word: str) -> bool:
 
 def _read(sentence: str, words: Vocabulary, before: Query | None) -> list[Query]:
     """What a sentence asks; where it is not understood, what it does without its last clause."""
+    _check_total(sentence, words, before)
     try:
         return [read_query(sentence, words, before)]
     except UnclearError:
@@ -506,6 +514,22 @@ def _read(sentence: str, words: Vocabulary, before: Query | None) -> list[Query]
             with suppress(UnclearError):
                 return _both(sentence[: second.start()], sentence[second.end() :], words)
         raise
+
+
+def _check_total(sentence: str, words: Vocabulary, before: Query | None) -> None:
+    """Refuse a second question after a total that would change nothing of the first one's answer.
+
+    Raises:
+        UnclearError: It would be left unanswered.
+    """
+    if (found := IN_TOTAL.search(sentence)) is None:
+        return
+    queries = []
+    for part in (sentence[: found.start()], sentence):
+        with suppress(UnclearError):
+            queries.append(read_query(part, words, before))
+    if queries and queries[0] == queries[-1]:
+        raise UnclearError([found[0].strip(" ,，")])
 
 
 def _both(first: str, second: str, words: Vocabulary) -> list[Query]:

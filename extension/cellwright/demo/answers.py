@@ -512,6 +512,8 @@ def _tell_agree(work: Work, text: str) -> str:
     rows = frame_rows(text, [query.subject.label, *ways])
     if not rows:
         return ""
+    if query.limit > 1:
+        return _tell_first(work, rows)
     best, others = rows[0], [row for row in rows[1:] if row[1] == rows[0][1]]
     ends = [
         (min if query.lowest else max)(float(row[place]) for row in rows)
@@ -521,6 +523,19 @@ def _tell_agree(work: Work, text: str) -> str:
         raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
     parts = {"subject": query.subject.label, "end": _end(work), "mean": number(best[2])}
     return _tell(work, "agree", number(best[1]), best=best[0], **parts)
+
+
+def _tell_first(work: Work, rows: Sequence[Sequence[str]]) -> str:
+    """The first groups of which each has one row; of others it is not clear what is meant."""
+    query = work.query
+    assert query.subject is not None
+    last = float(rows[min(query.limit, len(rows)) - 1][1])
+    first = [r for r in rows if (float(r[1]) <= last if query.lowest else float(r[1]) >= last)]
+    if any(float(row[1]) != float(row[2]) for row in first):
+        raise UnclearError([str(c.name) for c in query.measures], "name_function", query.measures)
+    named = ", ".join(f"**{row[0]}** ({number(row[1])})" for row in first)
+    parts = {"subject": query.subject.label, "end": _end(work), "many": len(first)}
+    return _tell(work, "first", named, **parts)
 
 
 def _tell_change(work: Work, text: str) -> str:

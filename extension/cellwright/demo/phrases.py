@@ -170,6 +170,7 @@ class Reading:
         never = {f.column for f in parts["filters"] if f.sign in ("!=", "not in")}
         if len(set(once)) < len(once) or never & set(once):
             raise UnclearError([str(f.value) for f in parts["filters"]], "one_value")
+        _check_ranges(parts["filters"])
         means = [f for f in parts["filters"] if isinstance(f.value, Aggregate)]
         if means and len(parts["filters"]) > 1:
             raise UnclearError([means[0].value.function], "of_which")
@@ -303,6 +304,19 @@ class Reading:
         said = {word_family(word.text) for word in self.words if word.kind == "verb"}
         persons = [c for c in persons if word_family(str(c.name).lower()) in said] or persons
         return persons[0] if len(persons) == 1 else None
+
+
+def _check_ranges(filters: Sequence[Filter]) -> None:
+    """Refuse ranges of one column that no value is in: 1970年代和1980年代 are two, not one."""
+    for low, high in itertools.product(filters, repeat=2):
+        (unit, _, sign), (other, _, end) = (f.sign.rpartition(" ") for f in (low, high))
+        if low.column != high.column or unit != other or sign[:1] != ">" or end[:1] != "<":
+            continue
+        comparable = type(low.value) is type(high.value) and isinstance(
+            low.value, (int, float, str)
+        )
+        if comparable and low.value > high.value:
+            raise UnclearError([str(low.value), str(high.value)], "one_value")
 
 
 def _without_fills(words: Sequence[Word]) -> list[Word]:
@@ -462,6 +476,14 @@ def _how_many_of_each(_: Reading, words: list[Word]) -> list[Word] | None:
     """How many were black, and how many white."""
     is_pair = words[0].column == words[-1].column
     return of_kind(words, "val", "and", "comma") if is_pair else None
+
+
+@_rule(NUMBERS, r"with (?:be |fits )*$")
+def _whose(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Of whom something is has no answer without more words."""
+    if words[0].text == "whose":
+        raise UnclearError(["whose"], "unused")
+    return None
 
 
 @_rule(NUMBERS, r"ask (?:verb )*val ")
