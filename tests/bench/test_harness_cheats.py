@@ -70,7 +70,7 @@ if SYSTEM["fo" + "rk"]() == 0:
         time.sleep(8)  # its sample has ended by then
         until = time.time() + 60
         while time.time() < until:
-            for path in glob.glob("KERNELS/cw-*/*/cw-bench-*/data.csv"):
+            for path in glob.glob("KERNELS/cw-*/*/s-*/data.csv"):
                 open(path, "w").write("n\\n99999\\n")
             time.sleep(0.02)
     SYSTEM["_ex" + "it"](0)
@@ -96,7 +96,7 @@ os.symlink("SUITE", here)
 NEIGHBOUR = """
 tried, until = [], time.time() + 4
 while time.time() < until:
-    for folder in glob.glob("KERNELS/cw-*/*/cw-bench-*"):
+    for folder in glob.glob("KERNELS/cw-*/*/s-*"):
         if folder == os.getcwd(): continue
         for name, text in (("data.csv", "n\\n99999\\n"), ("time.py", "1/0"), ("sum.pth", "1")):
             try: open(folder + "/" + name, "w").write(text); tried.append(name)
@@ -109,7 +109,7 @@ CONNECT = """
 from jupyter_client.blocking.client import BlockingKernelClient
 known, until = set(), time.time() + 8
 while time.time() < until:
-    for path in set(glob.glob("KERNELS/cw-*/*/*/kernel.json")) - known:
+    for path in set(glob.glob("KERNELS/cw-*/*/*/*/kernel.json")) - known:
         if "/" + os.environ["TMPDIR"].split("/")[-1] + "/" in path: continue
         known.add(path)
         try:

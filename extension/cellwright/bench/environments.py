@@ -364,17 +364,19 @@ def _locked_folder(place: Path) -> Path:
         import fcntl
     except ImportError:  # Windows
         return place
-    for left in place.glob("run-*"):
+    for left in place.iterdir():
+        if left.name.startswith("."):
+            continue  # it is being made
         with contextlib.suppress(OSError), (left / LOCK).open("r+b") as held:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process lives
             for found in left.iterdir():
                 if found.name != LOCK:
                     _remove(found)
             _remove(left)
-    made = Path(tempfile.mkdtemp(prefix="new-", dir=place))
+    made = Path(tempfile.mkdtemp(prefix=".", dir=place))
     lock = (made / LOCK).open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
-    own = made.rename(place / f"run-{made.name.removeprefix('new-')}")
+    own = made.rename(place / made.name.removeprefix("."))
     atexit.register(_end_of, own, lock, os.getpid())
     return own
 
@@ -391,7 +393,8 @@ def _folder(given: Path | None) -> Iterator[Path]:
     if given is not None:
         yield given
         return
-    made = tempfile.mkdtemp(prefix="cw-bench-", dir=own_samples_folder())
+    # The model is told of it: a short name that says nothing of a benchmark.
+    made = tempfile.mkdtemp(prefix="s-", dir=own_samples_folder())
     try:
         yield Path(made)
     finally:
