@@ -65,6 +65,22 @@ IN_TOTAL = re.compile(
     re.I,
 )
 """A second question, after what all of it together is."""
+YES_OR_NO = re.compile(
+    r"\band (?:is|was|are|were|does|do|did|has|have) (?:he|she|it|they|that|this|his|her|its)\b.*"
+    r"|[,，]\s*(?:他|她|它)?(?:是否|有没有).*|是不是.*"
+    r"|^(?:did|do|does|has|have) .*\b(?:fall|fell|fallen)\b.*",
+    re.I,
+)
+"""Asks whether what was found has something, or whether something fell: no condition of rows."""
+EVERY = re.compile(
+    r"^(?:are|is|do|does|did|were|was|have|has) (?:all|every|each)\b|\bhave all\b"
+    r"|\b(?:have|has|had|makes?|sells?|offers?|found|lives?|occurs?|sold|seen) only\b"
+    r"|\b(?:all|any|every)\b[^,.;]*\bbut\b|\bexactly (?:one|two|three|\d+) missing\b"
+    r"|\bhow many times (?:more|bigger|larger|higher|as)\b"
+    r"|都(?:是|在|有|超过|大于|小于|低于|高于|不)(?!几|多少|哪|什么|谁).*",
+    re.I,
+)
+"""Of groups in which all rows, or only some, are alike: rules know rows only."""
 HANGS = re.compile(r"\b(?:that|this|such|same|his|her|he|she|ones?)\b|这|那|该|其", re.I)
 """Words by which a second question is about what the first one found."""
 WHOLE_ROW = re.compile(
@@ -496,6 +512,8 @@ def _is_filling(word: str) -> bool:
 
 def _read(sentence: str, words: Vocabulary, before: Query | None) -> list[Query]:
     """What a sentence asks; where it is not understood, what it does without its last clause."""
+    if found := YES_OR_NO.search(sentence) or EVERY.search(sentence):
+        raise UnclearError([found[0].strip(" ,，")])
     _check_total(sentence, words, before)
     try:
         return [read_query(sentence, words, before)]
@@ -602,6 +620,8 @@ def _asked_of(query: Query, text: str, words: Vocabulary) -> Query | None:
     known = [*query.measures, *([query.subject.column] if query.subject else [])]
     if query.task not in ("best", "extreme", "agree", "rows"):
         return None
+    if "who" in kinds and query.task in ("best", "agree"):
+        return None  # who in the best department earns it?
     units = [str(word.value) for word in first if word.kind == "unitword"]
     if any(query.measure is None or not fits_unit(query.measure, unit) for unit in units):
         return None

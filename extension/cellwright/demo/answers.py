@@ -397,6 +397,7 @@ def _tell_extreme(work: Work, text: str) -> str:
         return _tell(work, "extremes", end, many=len(rows))
     value = number(rows[0][header.index(str(query.measures[0].name))])
     keys = [c for c in labels if c.is_key and not c.is_counter]
+    keys = [c for c in keys if c.reads_as != "number" or c.is_identifier]
     keys.sort(key=lambda c: c.reads_as != "text")
     # Where some have several rows, still what people know a row by: a name, or a number.
     names = [c for c in labels if NAME.search(str(c.name))]
@@ -415,7 +416,8 @@ def _tell_extreme(work: Work, text: str) -> str:
     others = [c for c in query.details if c in labels and c not in (named, query.measure)]
     if not others or len(rows) > 1:
         return told
-    details = (f"`{c.name}`: **{number(rows[0][header.index(str(c.name))])}**" for c in others)
+    values = [(c, rows[0][header.index(str(c.name))]) for c in others]
+    details = (f"`{c.name}`: **{v if c.is_year else number(v)}**" for c, v in values)
     return f"{told} {', '.join(details)}."
 
 

@@ -817,6 +817,8 @@ def _bars(chart: Chart) -> tuple[str, list[str]]:
     limit = query.limit if query.limit > 1 else BAR_LIMIT if many else 0
     order = "nsmallest" if query.lowest else "nlargest"
     drawn = f"{result}.{order}({limit}, {value})" if limit else result
+    if query.order and not limit:
+        drawn = f"{result}.sort_values({value}, ascending={query.order == 'low'})"
     return _table(chart), [
         f"{drawn}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)",
         titles,

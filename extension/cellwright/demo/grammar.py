@@ -14,9 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
+from cellwright.demo.lexicon import phrase_of
 from cellwright.demo.phrases import (
     QUANTITY,
     SALES,
+    SIZE,
     YEARS,
     Extreme,
     Reading,
@@ -43,6 +45,13 @@ TIE = 1e-6
 """Readings nearer to each other than this are equally likely."""
 PLACE = re.compile(r"\bwhere (?:is|are|was|were|did|do|does)\b", re.I)
 """Asks for a place; "where" alone begins a condition."""
+BEGINS = re.compile(r"hire|join|start_?date|入职", re.I)
+"""Names of dates on which somebody came, who stays."""
+BEGUN = re.compile(
+    r"hire|hiring|join|start|came|begin|began|begun|recruit|appoint|new\b|since|before|after"
+    r"|入职|招|新|以后|以前|之后|之前|以来",
+    re.I,
+)
 WEIGHT = re.compile(r"freq|frequency|frequencies|counts?|n|频数|频次", re.I)
 """Names of columns that say how many a row stands for."""
 ROWS = re.compile(r"\b(?:rows?|records?|entries|lines)\b|行|条|记录", re.I)
@@ -100,6 +109,8 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     _check_units(query, text)
     _check_counts(query, text, words.frame)
     _check_each(query, text)
+    _check_none(query, text)
+    _check_years(query, words.frame)
     return query
 
 
@@ -114,7 +125,7 @@ def _check_groups(query: Query, text: str) -> None:
     is_lost = query.task in ("number", "lookup", "rows", "outliers")
     is_lost |= query.subject is not None and any(g.column.is_key for g in query.by)
     is_lost |= bool(query.functions) and any(g.column in query.measures for g in query.by)
-    if query.by and (is_lost or (fine and re.search(r"\bper\b", text, re.I))):
+    if query.by and (is_lost or (fine and re.search(r"\bper\b|每", text, re.I))):
         raise UnclearError([str(group.column.name) for group in query.by], "unused")
 
 
@@ -124,6 +135,13 @@ def _check_counts(query: Query, text: str, frame: TableColumns) -> None:
     is_count = query.measure is None and query.task in ("count", "best", "share", "per", "chart")
     if weights and is_count and not ROWS.search(text):
         raise UnclearError([str(weights[0].name)], "weighted", weights)
+    columns = {each.column for each in query.filters}
+    again = re.search(r"\band how many\b|[,，]\s*有?多少.*", text, re.I)
+    if again and query.task in ("count", "rows") and len(columns) > 1 and not query.by:
+        raise UnclearError([again[0]])  # how many are women, and how many are remote?
+    begun = [c for c in columns if c.reads_as == "date" and BEGINS.search(str(c.name))]
+    if is_count and begun and not BEGUN.search(text):
+        raise UnclearError([str(begun[0].name)], "unused")  # who was there, or who came?
 
 
 def _check_each(query: Query, text: str) -> None:
@@ -136,6 +154,36 @@ def _check_each(query: Query, text: str) -> None:
         raise UnclearError([each[0]])
 
 
+NONE = re.compile(r"没有|没|不含|不卖|不在|\bno\b|\bnot\b|\bwithout\b|n't\b", re.I)
+"""Says that groups have none, which rows cannot tell."""
+EXCEPT = re.compile(r"exclud|except|outside|other than|apart from|除|以外|之外|不包括|不算", re.I)
+"""Says which rows are left out."""
+
+
+def _check_none(query: Query, text: str) -> None:
+    """Refuse groups that have none of something: rows that are otherwise tell nothing of them."""
+    without = [f for f in query.filters if f.sign in ("!=", "not in")]
+    groups = query.measures if query.task in ("values", "distinct") else ()
+    others = without and groups and without[0].column not in groups
+    if others and (found := NONE.search(text)) and not EXCEPT.search(text):
+        raise UnclearError([found[0]])
+    asked = re.search(r"\bhow many ([\w ]+?) (?:are|is|were|was|do|did)\b", text, re.I)
+    named = set(phrase_of(asked[1])) if asked else set()
+    if query.task == "count" and any(named & set(phrase_of(str(f.column.name))) for f in without):
+        raise UnclearError([str(asked and asked[1])], "different", [without[0].column])
+
+
+def _check_years(query: Query, frame: TableColumns) -> None:
+    """Refuse years as amounts: "sales between 2007 and 2009", where the table has years."""
+    has_years = bool(frame.of_kind("date")) or any(c.is_year for c in frame.columns)
+    for each in query.filters:
+        is_range = each.sign == "between" and isinstance(each.value, tuple)
+        if not is_range or not has_years or each.column.is_year or each.column.reads_as == "date":
+            continue
+        if all(isinstance(v, float) and 1900 <= v <= 2100 and v == int(v) for v in each.value):
+            raise UnclearError(["–".join(f"{v:g}" for v in each.value)], "unit", [each.column])
+
+
 def _check_units(query: Query, text: str) -> None:
     """Refuse the best of what is better low, and "per year" of what may be a rate already."""
     judged = JUDGED.search(text)
@@ -143,7 +191,9 @@ def _check_units(query: Query, text: str) -> None:
         raise UnclearError([judged[0]], "judged", query.measures)
     if query.task == "groups" and query.functions == ("mean",) and (each := EACH_TIME.search(text)):
         raise UnclearError([each[0]])  # the mean of each year, or of the years?
-    is_of_one = any(group.column.is_identifier for group in query.by)
+    is_of_one = any(group.column.is_identifier for group in query.by) or (
+        bool(query.by) and any(column.is_additive for column in query.measures)
+    )
     if query.functions == ("mean",) and is_of_one and (each := re.search("平均每.", text)):
         raise UnclearError([each[0]])  # of each order, or of the orders?
     per = re.search(r"\b(?:per|an?) (?:year|month|week|day|hour)\b", text, re.I)
@@ -281,6 +331,7 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
     is_person = has_person_key(reading.frame)
     said = [w for w in of_kind(words, "many") if re.search("[行条]", w.text)]  # 多少行
     rows = of_kind(words, "row")
+    _check_persons(reading, rows)
     rows = [word for word in rows if word.penalty or "col" not in word.also or is_person]
     if not is_asked and not (reading.by and rows):
         return None
@@ -301,6 +352,14 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
             raise UnclearError([w.text for w in of_kind(words, "many")], "different", [person])
         return _each(reading, reading.make("distinct", measures=(person,)))
     return _each(reading, reading.make("count"))
+
+
+def _check_persons(reading: Reading, rows: Sequence[Word]) -> None:
+    """Refuse to count rows as persons where a row may be of several."""
+    sizes = [c for c in reading.frame.of_kind("number") if SIZE.search(str(c.name))]
+    persons = [w.text for w in rows if re.search(r"people|persons?|guests?|客人|^人$", w.text)]
+    if sizes and persons:
+        raise UnclearError(persons, "different", sizes)
 
 
 def _each(reading: Reading, query: Query) -> Query:
@@ -447,7 +506,7 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     task = "groups" if functions else "count"
     sides = _sides(reading)
     said = [f for f in reading.filters if f not in sides]
-    if len(sides) == 1 and not functions and said and _is_often(words):
+    if len(sides) == 1 and not functions and said and _is_often(words, said[0].place):
         # "Did more often survive": of each side the share that did.
         part, base = tuple(said), tuple(sides)
         if len(part) > 1 or reading.by or not part[0].column.flags:
@@ -464,8 +523,12 @@ def _compared_groups(reading: Reading, words: list[Word]) -> Query | None:
     return None
 
 
-def _is_often(words: list[Word]) -> bool:
-    return any(re.search("often|likely|frequent", w.text) for w in of_kind(words, "comparison"))
+def _is_often(words: list[Word], place: int) -> bool:
+    """Whether a share is compared: "survive more (often)", and not "more women survive"."""
+    return any(
+        re.search("often|likely|frequent", word.text) or word.start > place
+        for word in of_kind(words, "comparison")
+    )
 
 
 def _per(reading: Reading, words: list[Word]) -> Query | None:
@@ -474,6 +537,8 @@ def _per(reading: Reading, words: list[Word]) -> Query | None:
     kinds = [g.column.reads_as for g in reading.by if g.bucket or not g.column.is_key]
     if len(of_kind(words, "fn")) > 1 or function not in PER or kinds not in (["text"], ["date"]):
         return None
+    if kinds == ["date"]:
+        return None  # periods without a row are periods, too
     return reading.make("per", functions=(function,))
 
 
@@ -525,9 +590,11 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
         w.kind in ("and", "comma") and word.start < w.start < subjects[0].start
         for w in reading.words
     )
-    if subjects and of_kind(words, "who") and subjects[0].penalty >= 1:
+    then = [w.start for w in reading.words if w.kind in ("and", "comma") and w.start > word.start]
+    asked_last = bool(then) and any(w.start > then[0] for w in of_kind(words, "who"))
+    if subjects and of_kind(words, "who") and (subjects[0].penalty >= 1 or asked_last):
         return None
-    rest = of_kind(words, "rowcol")
+    rest = of_kind(words, "rowcol") or _when_of(reading, words, subjects)
     if subjects and rest and (found.functions or found.columns[0].is_additive):
         return None  # of which row, where the highest is that of a group?
     is_asked = found.is_row and of_kind(words, "row") and _numbers(_columns(subjects))
@@ -551,6 +618,14 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
         return _extreme_rows(reading, words, parts)
     function = ("min",) if found.lowest else ("max",)
     return reading.make("groups" if reading.by else "number", **parts | {"functions": function})
+
+
+def _when_of(reading: Reading, words: list[Word], subjects: Sequence[Word]) -> list[Word]:
+    """Which stock was highest, and when: the date of its row."""
+    when = of_kind(words, "when")
+    if not when or not any(c.reads_as == "text" for c in _columns(subjects)):
+        return []
+    return [replace(when[0], kind="rowcol", column=reading.date_column(when))]
 
 
 def _is_one_extreme(
@@ -580,8 +655,10 @@ def _extreme_rows(reading: Reading, words: list[Word], parts: dict[str, Any]) ->
     if any(word.value == "day" for word in of_kind(words, "row")):
         dated = (reading.numbered(("month",)), reading.numbered(("day",)))
         parts = parts | {"details": tuple(column for column in dated if column is not None)}
-    if of_kind(words, "rowcol"):
-        subject = of_kind(words, "rowcol")[0].column
+    if rest := of_kind(words, "rowcol"):
+        if subject is not None and rest[0].column is not None:
+            parts = parts | {"details": (*parts.get("details", ()), rest[0].column)}
+        subject = subject or rest[0].column
     if of_kind(words, "when"):
         subject = reading.date_column(of_kind(words, "when"))
     return reading.make("extreme", **parts, subject=Group(subject) if subject else None)
@@ -676,6 +753,8 @@ def _most_rows(reading: Reading, words: list[Word]) -> Query | None:
     numbers = of_kind(words, "num")
     limit = int(numbers[0].value) if numbers else 1
     parts = {"lowest": word.value == "low", "limit": limit, "nth": False}
+    if word.value == "low" and subjects[0].kind == "unit":
+        return None  # periods without a row have the fewest
     return _best_of(reading, subjects[0], parts | {"measures": (), "functions": ()})
 
 
@@ -702,8 +781,11 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
     measures, columns = of_kind(words, "measure"), _columns(words)
     if len(measures) > 1 or len(columns) > 1 or (measures and columns):
         return None
-    if (measures or columns) and any("col" in word.also for word in of_kind(words, "row")):
-        return None  # "tips as a percentage of the bills": rows, or another amount?
+    is_amount = bool(measures or columns)
+    if (is_amount and any("col" in word.also for word in of_kind(words, "row"))) or (
+        of_kind(words, "count") and reading.has("and")
+    ):
+        return None  # "tips as a percentage of the bills": another amount? 人数及占比: both?
     parts: dict[str, Any] = {}
     if measures:
         functions, whole = measures[0].value
@@ -736,8 +818,9 @@ def _best_share(reading: Reading, words: list[Word]) -> Query | None:
 
 
 def _check_parts(part: Sequence[Filter], base: Sequence[Filter]) -> None:
-    """Refuse a part that the whole excludes, or is."""
-    if {f.column for f in part} & {f.column for f in base}:
+    """Refuse a part that the whole excludes, or is, or of which each may be meant."""
+    both = [f for f in part if f.sign == "in" and f.joined_by != "or"]
+    if both or {f.column for f in part} & {f.column for f in base}:
         raise UnclearError([str(f.value) for f in (*base, *part)], "no_share")
 
 
@@ -794,6 +877,9 @@ def _missing(reading: Reading, words: list[Word]) -> Query | None:
     """Gaps, of a column or of each."""
     gaps = of_kind(words, "missingcol")
     columns = tuple(c for word in gaps for c in word.value)
+    kinds = [word.kind for word in reading.words]
+    if ("many", "column") in itertools.pairwise(kinds) or (len(columns) > 1 and reading.has("or")):
+        return None  # columns that have gaps; rows with one of two
     if reading.by or any(word.value == "low" for word in of_kind(words, "most")):
         return None
     is_whose = reading.words[0].kind == "with" and reading.words[0].start == 0
@@ -918,6 +1004,8 @@ def _same(task: str) -> Callable[[Reading, list[Word]], Query | None]:
     def build(reading: Reading, words: list[Word]) -> Query | None:
         if any(word.value == "repeated" for word in of_kind(words, "dup")):
             return None  # which flowers occur more than once: by which column?
+        if task == "duplicates" and any("col" in w.also for w in of_kind(words, "row", "list")):
+            return None  # duplicate names: of the column?
         if reading.by or (reading.filters and task != "duplicates"):
             return None
         return reading.make(task)
@@ -1025,15 +1113,23 @@ def _histogram(reading: Reading, columns: list[Column], kind: str) -> Query | No
         return reading.make("chart", chart="bar", by=(Group(columns[0]),))
     if len(columns) != 1 or len(reading.by) > 1 or columns[0].reads_as != "number":
         raise UnclearError([str(c.name) for c in columns] or ["?"], "chart_hist", columns)
-    return reading.make("chart", chart="hist", measures=tuple(columns))
+    sides = tuple(reading.by) or tuple(_sides_drawn(reading))
+    return reading.make("chart", chart="hist", measures=tuple(columns), by=sides)
 
 
 def _box(reading: Reading, columns: list[Column], kind: str) -> Query | None:
     groups = [*reading.by, *(Group(c) for c in columns if c.reads_as == "text")]
+    groups = groups or _sides_drawn(reading)
     numbers = _numbers(columns)
     if len(numbers) != 1 or len(groups) > 1:
         raise UnclearError([str(c.name) for c in columns] or ["?"], "chart_box", columns)
     return reading.make("chart", chart="box", measures=tuple(numbers), by=tuple(groups))
+
+
+def _sides_drawn(reading: Reading) -> list[Group]:
+    """Two values of a column that are named are drawn each by itself."""
+    named = [f.column for f in reading.filters if f.sign == "in" and f.joined_by != "or"]
+    return [Group(c) for c in named if c not in [g.column for g in reading.by]]
 
 
 def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query | None:
@@ -1044,15 +1140,20 @@ def _lines_or_bars(reading: Reading, columns: list[Column], kind: str) -> Query 
     if is_count and (numbers or (reading.by and columns)):
         return None  # medals per country: how many, or how many of each kind?
     groups = list(reading.by)
-    groups += [
-        Group(c) for c in columns if c not in numbers and c not in [g.column for g in groups]
-    ]
+    others = [c for c in columns if c not in numbers and c not in [g.column for g in groups]]
+    if others and groups and any(w.penalty >= 1 for w in reading.words if w.column in others):
+        return None  # appointments per year: a column "at Appointment" is not meant
+    groups += map(Group, others)
+    if kind == "line":  # time runs along the axis
+        groups.sort(key=lambda g: not (g.bucket or g.column.reads_as == "date" or g.column.is_year))
+        groups.sort(key=lambda g: g.bucket != "month_of_year")
     if not groups and len(numbers) == 2 and any(c.is_year for c in numbers):
         groups = [Group(c) for c in numbers if c.is_year]
         numbers = [c for c in numbers if not c.is_year]
     if not groups and kind == "line":
         dates = reading.frame.of_kind("date")
         groups = [Group(dates[0])] if len(dates) == 1 else []
+    groups += [group for group in _sides_drawn(reading) if len(groups) < 2]
     if not groups or len(groups) > 2 or len(numbers) > (3 if kind == "line" else 1):
         reason = f"chart_{kind}"
         raise UnclearError([str(c.name) for c in columns] or ["?"], reason, columns)

@@ -135,7 +135,7 @@ class Reading:
     """One meaning for each span, and what comes of it."""
 
     def __init__(self, words: list[Word], frame: TableColumns, previous: Query | None) -> None:
-        self.words = _without_fills(words)
+        self.words = _without_fills(words, frame)
         self.frame = frame
         self.previous = previous
         self.filters: list[Filter] = []
@@ -214,6 +214,13 @@ class Reading:
             elif word.kind == "sorted":
                 self.order = str(word.value)
         self.words = [w for w in self.words if w.kind not in ("group", "sorted")]
+        units = {(group.column, group.bucket) for group in self.by}
+        self.by = [
+            replace(g, bucket="month_of_year")
+            if g.bucket == "month" and (g.column, "year") in units
+            else g
+            for g in self.by
+        ]
         cut = {group.column for group in self.by if group.bucket}  # per month over time
         if any(group.column.is_year for group in self.by):  # each year over time
             cut |= {group.column for group in self.by if group.column.reads_as == "date"}
@@ -319,7 +326,19 @@ def _check_ranges(filters: Sequence[Filter]) -> None:
             raise UnclearError([str(low.value), str(high.value)], "one_value")
 
 
-def _without_fills(words: Sequence[Word]) -> list[Word]:
+def _is_monthly(column: Column) -> bool:
+    """Whether all dates are the first of a month."""
+    return len(column.first) > 1 and all(
+        re.search(r"-0?1(?: 0.*)?$", each) for each in column.first
+    )
+
+
+def _has_row_each(column: Column, frame: TableColumns) -> bool:
+    """Whether each value has one row, or one a year: the mean of all is that of their rows."""
+    return column.is_key or any(str(c.name).lower() in YEARS for c in frame.of_kind("number"))
+
+
+def _without_fills(words: Sequence[Word], frame: TableColumns) -> list[Word]:
     """The words that mean something; the mean of "all countries" is that of their rows."""
     has_function = any(word.kind == "fn" for word in words)
     kept = []
@@ -327,7 +346,7 @@ def _without_fills(words: Sequence[Word]) -> list[Word]:
         is_all = before.kind in ("fill", "among") and ALL.search(before.text) is not None
         column = word.column if word.kind == "col" else None
         names_rows = column is not None and column.reads_as == "text" and not column.flags
-        if is_all and names_rows and has_function:
+        if is_all and has_function and names_rows and column and _has_row_each(column, frame):
             kept.append(Word("row", word.text, start=word.start))
         elif word.kind != "fill":
             kept.append(word)
@@ -537,6 +556,16 @@ def _how_many_people(_: Reading, words: list[Word]) -> list[Word] | None:
     return words[:-1] if words[-1].text in ("人", "位") else None
 
 
+@_rule(NUMBERS, r"(?:val|col) col ")
+def _rate_of_flag(_: Reading, words: list[Word]) -> list[Word] | None:
+    """The cancellation rate is no "Rate per Night" of what was cancelled."""
+    flag, rate = (word.column for word in words)
+    is_rate = re.fullmatch("rates?", words[1].text, re.I) and flag != rate
+    if is_rate and flag is not None and flag.flags:
+        raise UnclearError([_text(words)], "unused")
+    return None
+
+
 @_rule(NUMBERS, r"col rate ")
 def _rate_column(reading: Reading, words: list[Word]) -> list[Word] | None:
     """The saving rate is the column "saving", unless it might be counted against people."""
@@ -571,23 +600,21 @@ def _how_many_years(reading: Reading, words: list[Word]) -> list[Word] | None:
     many, unit = words[-2:]
     year, day = reading.year_column(), reading.numbered(("day",))
     dates = reading.frame.of_kind("date")
-    is_monthly = len(dates) == 1 and len(dates[0].first) > 1
-    is_monthly = is_monthly and all(re.search(r"-0?1(?: 0.*)?$", each) for each in dates[0].first)
     is_row = {
         "year": year is not None and year.is_key,
-        "month": is_monthly,
+        "month": len(dates) == 1 and _is_monthly(dates[0]),
         "day": day is not None and not day.is_key,
     }
     return [many, replace(unit, kind="row")] if is_row.get(str(unit.value)) else None
 
 
-@_rule(NUMBERS, r"num col ")
+@_rule(NUMBERS, r"in num col ")
 def _all_values(_: Reading, words: list[Word]) -> list[Word] | None:
-    """The two wools are all values of a column of two."""
-    column = words[1].column
+    """For the two wools: all values of a column of two."""
+    column = words[2].column
     if column is None or column.reads_as != "text" or not column.is_whole:
         return None
-    return words[1:] if len(column.counts) == words[0].value > 1 else None
+    return [words[0], words[2]] if len(column.counts) == words[1].value > 1 else None
 
 
 @_rule(NUMBERS, r"num chart by ")
@@ -695,6 +722,8 @@ def _equal_to_value(_: Reading, words: list[Word]) -> list[Word] | None:
 
 @_rule(NUMBERS, rf"{N}post ")
 def _after_number(_: Reading, words: list[Word]) -> list[Word]:
+    if words[1].text == "多":
+        raise UnclearError([_text(words)], "unused")  # 一万多 is less than two, too
     number, unit = _amount(words[0])
     return _made("test", words, [(words[1].value, number, unit)])
 
@@ -748,8 +777,10 @@ def _party_of(reading: Reading, words: list[Word]) -> list[Word] | None:
     """A party of four is one whose size is four."""
     sizes = [c for c in reading.frame.of_kind("number") if SIZE.search(str(c.name))]
     last = words[-1]
+    if len(sizes) != 1:
+        return None
     made = _tested(sizes[0], [("==", last.value, "")] if last.kind == "num" else last.value, [last])
-    return [words[0], *made] if len(sizes) == 1 and made else None
+    return [words[0], *made] if made else None
 
 
 # Dates.
@@ -1004,6 +1035,15 @@ def is_entity(word: Word) -> bool:
 
 def _values_of(word: Word) -> tuple[Any, ...]:
     return word.value if word.kind == "vals" else (word.value,)
+
+
+@_rule(FILTERS, r"not (?:in |with |verb |be )*val val ", r"val and val ")
+def _two_values(_: Reading, words: list[Word]) -> list[Word] | None:
+    """Not adult men; women and children: of two columns, which is not said."""
+    first, second = of_kind(words, "val")
+    if first.column != second.column:
+        raise UnclearError([_text(words)], "unused")
+    return None
 
 
 @_rule(FILTERS, r"in val ")
@@ -1410,7 +1450,8 @@ def _of_their_kind(reading: Reading, words: list[Word]) -> list[Word] | None:
         return None
     if any(map(reading.has, asked)) or not (reading.has("fn") or reading.has("measure")):
         return None
-    return words[:1] if words[0].value[0].column != column else None
+    is_other = words[0].value[0].column != column
+    return words[:1] if is_other and _has_row_each(column, reading.frame) else None
 
 
 @_rule(FILTERS, r"filter (?:verb )*col ")
@@ -1426,7 +1467,7 @@ def _same_column(_: Reading, words: list[Word]) -> list[Word] | None:
 )
 def _missing_column(reading: Reading, words: list[Word]) -> list[Word] | None:
     after = reading.words[reading.words.index(words[-1]) + 1 :][:1]
-    if words[-1].kind == "missing" and of_kind(after, "col"):
+    if words[-1].kind == "missing" and of_kind(after, "col") and words[-1].text.isascii():
         return None  # the countries that have a missing code
     column, many = of_kind(words, "col")[0].column, of_kind(words, "many")
     assert column is not None
@@ -1451,6 +1492,8 @@ def _without(reading: Reading, words: list[Word]) -> list[Word] | None:
         return None  # "no returned rows" may ask whether there are any
     if column.flags:
         return _made("filter", words, [Filter(column, "==", column.flags[1], words[0].start)])
+    if of_kind(words, "verb", "not") and not column.missing and column.reads_as != "number":
+        return None  # makers that do not make some
     if column.missing or column.reads_as != "number":
         return _made("missingcol", words, [column], column)
     return _made("filter", words, [Filter(column, "==", 0, words[0].start)])
@@ -1468,6 +1511,8 @@ def _each_missing(_: Reading, words: list[Word]) -> list[Word] | None:
 @_rule(FILTERS, r"missingcol (?:(?:and|or|comma) )+(?:col|missingcol) ")
 def _missing_columns(_: Reading, words: list[Word]) -> list[Word]:
     assert words[-1].column is not None
+    if of_kind(words, "or"):
+        raise UnclearError([_text(words)], "unused")  # rows, of which some have both gaps
     return _made("missingcol", words, [*words[0].value, words[-1].column], words[0].column)
 
 
@@ -1836,6 +1881,8 @@ def _extreme_of(_: Reading, words: list[Word]) -> list[Word] | None:
 def _latest(reading: Reading, words: list[Word]) -> list[Word]:
     column = reading.date_column(words)
     is_row = words[1].kind == "row"
+    if words[1].value in ("week", "month", "quarter") and not _is_monthly(column):
+        raise UnclearError([_text(words)], "unused")  # all of it, or its last row?
     if is_row and any(c.is_year for c in reading.frame.columns):
         raise UnclearError([words[0].text], "several", [column])
     made = Extreme(words[0].value == "low", (), (column,), 0, is_row)

@@ -855,11 +855,7 @@ def without_asides(text: str, words: Vocabulary) -> str:
     """
     if RANGE.search(text):
         text = INCLUDED.sub(" ", text)  # as the ends of a range are
-    for found in reversed(list(CONDITION.finditer(text))):
-        column = _column_named(found[1], words)
-        if column is not None:
-            plain = _without_what_is_meant(text[: found.start()].rstrip(), column, words)
-            text = f"{plain} with {found[1]} {found[2]} {text[found.end() :]}"
+    text = _with_conditions(text, words)
     for found in GLOSS.finditer(text):
         inner = read_spans(found[1], words)
         if len(inner) != 1 or not any(w.kind in ("val", "col") for w in inner[0].meanings):
@@ -875,10 +871,20 @@ def without_asides(text: str, words: Vocabulary) -> str:
             plain = plain[: -len(glossed[0].text)].rstrip()  # another column is meant
         text = f"{plain} {text[found.start() :]}"
         break
-    for phrase in words.index:
-        name = "".join(phrase)
+    names = [p for p, known in words.index.items() if any(w.kind == "col" for w in known)]
+    for name in map("".join, names):
         if len(name) > 3 and re.fullmatch(f"[{HAN}]+", name):
             text = re.sub(f"{name[:-2]}(的?总|的|的?平均)({name[-2:]})", rf"\1{name}", text)
+    return text
+
+
+def _with_conditions(text: str, words: Vocabulary) -> str:
+    """The text with conditions in brackets as conditions: "arrested (arrest = 1)"."""
+    for found in reversed(list(CONDITION.finditer(text))):
+        column = _column_named(found[1], words)
+        if column is not None:
+            plain = _without_what_is_meant(text[: found.start()].rstrip(), column, words)
+            text = f"{plain} with {found[1]} {found[2]} {text[found.end() :]}"
     return text
 
 
