@@ -253,6 +253,10 @@ def _gaps(work: Work) -> str:
     query = work.query
     if query.task in ("missing", "duplicates", "describe", "clean"):
         return ""
+    if query.task == "share":
+        parts = dict.fromkeys(each.column for each in query.filters if each.column.missing)
+        named = ", ".join(f"`{c.name}` {c.missing:,}" for c in parts)
+        return named and work.say("share_gaps", named=named)
     negative = [f.column for f in query.filters if f.sign in ("!=", "not in")]
     used = [*query.measures, *(group.column for group in query.by), *negative]
     named = ", ".join(f"`{c.name}` {c.missing:,}" for c in dict.fromkeys(used) if c.missing)

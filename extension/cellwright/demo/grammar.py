@@ -16,6 +16,8 @@ from typing import Any
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.lexicon import phrase_of
 from cellwright.demo.phrases import (
+    COUNTED,
+    MONEY,
     QUANTITY,
     SALES,
     SIZE,
@@ -108,6 +110,8 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     _check_groups(query, text)
     _check_units(query, text)
     _check_counts(query, text, words.frame)
+    _check_persons(query, text, words.frame)
+    _check_asked(query, text, words.frame)
     _check_each(query, text)
     _check_none(query, text)
     _check_years(query, words.frame)
@@ -125,7 +129,9 @@ def _check_groups(query: Query, text: str) -> None:
     is_lost = query.task in ("number", "lookup", "rows", "outliers")
     is_lost |= query.subject is not None and any(g.column.is_key for g in query.by)
     is_lost |= bool(query.functions) and any(g.column in query.measures for g in query.by)
-    if query.by and (is_lost or (fine and re.search(r"\bper\b|每", text, re.I))):
+    if query.by and (
+        is_lost or (fine and re.search(r"\bper\b|每(?![个一种名位款条天日月周年季])", text, re.I))
+    ):
         raise UnclearError([str(group.column.name) for group in query.by], "unused")
 
 
@@ -142,6 +148,50 @@ def _check_counts(query: Query, text: str, frame: TableColumns) -> None:
     begun = [c for c in columns if c.reads_as == "date" and BEGINS.search(str(c.name))]
     if is_count and begun and not BEGUN.search(text):
         raise UnclearError([str(begun[0].name)], "unused")  # who was there, or who came?
+
+
+PERSONS = re.compile(
+    r"\b(?:people|persons?|guests?|customers?|diners|clients|heads?)\b|客人|顾客|每人|人均|多少人",
+    re.I,
+)
+CHILDREN = re.compile(r"\b(?:boys?|girls?)\b|男孩|女孩", re.I)
+
+
+def _check_persons(query: Query, text: str, frame: TableColumns) -> None:
+    """Refuse to take a party of several for a person, and men for boys."""
+    sizes = [
+        c
+        for c in frame.of_kind("number")
+        if SIZE.search(str(c.name)) and c.is_whole and all(float(v) <= 20 for v in c.counts)
+    ]
+    named = [c for c in sizes if c in query.columns]
+    if sizes and not named and (found := PERSONS.search(text)):
+        raise UnclearError([found[0]], "different", sizes)
+    children = [c for c in frame.columns if any(re.match("child", str(v), re.I) for v in c.counts)]
+    if children and children[0] not in query.columns and (found := CHILDREN.search(text)):
+        raise UnclearError([found[0]], "unused")
+
+
+ASKED = (
+    (re.compile("多少钱|how much (?:did|does|do|was|is) (?:it|they) cost", re.I), MONEY),
+    (re.compile("多重|how heavy", re.I), re.compile("weight|mass|carat|重|克拉", re.I)),
+)
+"""What is asked of the row that is found, and the names of columns that say it."""
+MODELS = re.compile("[几少]款")
+
+
+def _check_asked(query: Query, text: str, frame: TableColumns) -> None:
+    """Refuse what would be answered by another column, or by rows for models."""
+    for asked, name in ASKED:
+        found = asked.search(text) if query.task == "extreme" else None
+        if found and not any(name.search(str(c.name)) for c in (*query.measures, *query.details)):
+            raise UnclearError([found[0]], "several")
+    if query.task == "count" and (found := MODELS.search(text)):
+        raise UnclearError([found[0]], "different")
+    counted = query.measure
+    is_number = query.task == "distinct" or re.search("多少|几|how many", text, re.I)
+    if query.task in ("distinct", "values") and is_number and counted and counted.flags:
+        raise UnclearError([str(counted.name)], "different", [counted])
 
 
 def _check_each(query: Query, text: str) -> None:
@@ -331,7 +381,6 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
     is_person = has_person_key(reading.frame)
     said = [w for w in of_kind(words, "many") if re.search("[行条]", w.text)]  # 多少行
     rows = of_kind(words, "row")
-    _check_persons(reading, rows)
     rows = [word for word in rows if word.penalty or "col" not in word.also or is_person]
     if not is_asked and not (reading.by and rows):
         return None
@@ -352,14 +401,6 @@ def _count(reading: Reading, words: list[Word]) -> Query | None:
             raise UnclearError([w.text for w in of_kind(words, "many")], "different", [person])
         return _each(reading, reading.make("distinct", measures=(person,)))
     return _each(reading, reading.make("count"))
-
-
-def _check_persons(reading: Reading, rows: Sequence[Word]) -> None:
-    """Refuse to count rows as persons where a row may be of several."""
-    sizes = [c for c in reading.frame.of_kind("number") if SIZE.search(str(c.name))]
-    persons = [w.text for w in rows if re.search(r"people|persons?|guests?|客人|^人$", w.text)]
-    if sizes and persons:
-        raise UnclearError(persons, "different", sizes)
 
 
 def _each(reading: Reading, query: Query) -> Query:
@@ -585,7 +626,10 @@ def _extreme_shape(reading: Reading, words: list[Word]) -> Query | None:
     parts |= {"measures": found.columns, "functions": found.functions}
     parts["rule"] = "most" if found.is_most else "iqr"
     people = of_kind(words, "row", "which", "who", "when", "list", "rowcol") or found.is_row
-    is_row = of_kind(words, "which") and of_kind(words, "row")
+    # "Which island has the lightest penguin" is about islands.
+    is_named = any(c.reads_as == "text" for c in _columns(subjects))
+    rows = [w for w in of_kind(words, "row") if not is_named or w.start < subjects[0].start]
+    is_row = of_kind(words, "which") and rows
     is_more = subjects and any(
         w.kind in ("and", "comma") and word.start < w.start < subjects[0].start
         for w in reading.words
@@ -806,7 +850,9 @@ def _share(reading: Reading, words: list[Word]) -> Query | None:
     _check_parts(part, base)
     if not part:
         return reading.make("share", **parts) if reading.by and not base else None
-    return reading.make("share", **parts, filters=part, base=base)
+    each = [Group(f.column) for f in base if f.sign == "in" and f.joined_by != "or"]
+    by = tuple(reading.by) or tuple(each)
+    return reading.make("share", **parts, filters=part, base=base, by=by)
 
 
 def _best_share(reading: Reading, words: list[Word]) -> Query | None:
@@ -1016,11 +1062,18 @@ def _same(task: str) -> Callable[[Reading, list[Word]], Query | None]:
 # Charts.
 
 
-def _chart(reading: Reading, words: list[Word]) -> Query | None:
-    bare = [w for w in of_kind(words, "chart") if re.fullmatch("bars?|lines?|box", w.text)]
+def _asks_no_chart(reading: Reading, words: list[Word]) -> bool:
+    """What was spent at the bar, and how many makers make vans, are no charts."""
     is_asked = any(map(reading.has, ("ask", "who", "which", "many")))
-    if bare and is_asked and not of_kind(words, "draw"):
-        return None  # what was spent at the bar is no chart
+    charts, drawn = of_kind(words, "chart"), of_kind(words, "draw")
+    bare = any(re.fullmatch("bars?|lines?|box", word.text) for word in charts)
+    made = bool(drawn) and not charts and {w.text for w in drawn} <= {"make", "generate"}
+    return is_asked and ((bare and not drawn) or made)
+
+
+def _chart(reading: Reading, words: list[Word]) -> Query | None:
+    if _asks_no_chart(reading, words):
+        return None
     kinds = [str(word.value) for word in of_kind(words, "chart")]
     if len(set(kinds)) > 1:
         return None
@@ -1037,11 +1090,11 @@ def _chart(reading: Reading, words: list[Word]) -> Query | None:
         return None
     if not kind:
         kind = _usual_chart(reading, columns, bool(measures))
-    maker = {"scatter": _scatter, "hist": _histogram, "box": _box}.get(kind, _lines_or_bars)
-    if maker is not _lines_or_bars and (measures or of_kind(words, "row", "count")):
+    maker = {"scatter": _scatter, "hist": _histogram, "box": _box}.get(kind, _groups_drawn)
+    if maker is not _groups_drawn and (measures or of_kind(words, "row", "count")):
         return None
     query = maker(reading, columns, kind)
-    if query is None or maker is not _lines_or_bars or not measures:
+    if query is None or maker is not _groups_drawn or not measures:
         return query
     functions, whole = measures[0].value
     if len(functions) > 1 or "nunique" in functions or (kind == "pie" and functions != ("sum",)):
@@ -1093,7 +1146,9 @@ def _usual_chart(reading: Reading, columns: list[Column], measured: bool) -> str
     grouped = [g.column for g in reading.by if g.column.reads_as == "number" and not g.column.flags]
     if not measured and len(numbers) + len(grouped) == 2 and len(numbers) > 0:
         return "scatter"
-    return "hist" if len(numbers) == 1 and not reading.by and len(columns) == 1 else "bar"
+    is_one = len(numbers) == 1 and not reading.by and len(columns) == 1
+    has_years = reading.year_column() is not None or bool(reading.frame.of_kind("date"))
+    return "hist" if is_one and not (reading.filters and has_years) else "bar"
 
 
 def _scatter(reading: Reading, columns: list[Column], kind: str) -> Query | None:
@@ -1124,6 +1179,24 @@ def _box(reading: Reading, columns: list[Column], kind: str) -> Query | None:
     if len(numbers) != 1 or len(groups) > 1:
         raise UnclearError([str(c.name) for c in columns] or ["?"], "chart_box", columns)
     return reading.make("chart", chart="box", measures=tuple(numbers), by=tuple(groups))
+
+
+def _says_what_to_draw(reading: Reading, numbers: Sequence[Column], kind: str) -> bool:
+    """Whether more is drawn than that each date has a row, and no sum is taken for a mean."""
+    if any(map(reading.has, ("measure", "count", "many"))):
+        return True
+    groups = [group.column for group in reading.by]
+    amounts = [c for c in groups if c.reads_as == "number" and not (c.is_whole or c.is_year)]
+    dated = [g for g in reading.by if g.column.reads_as == "date" and not g.bucket]
+    times = dated or [g for g in reading.by if g.bucket or g.column.is_year]
+    if not numbers:
+        return not amounts and not (kind == "line" and dated)
+    return bool(times) or not groups or not any(COUNTED.search(str(c.name)) for c in numbers)
+
+
+def _groups_drawn(reading: Reading, columns: list[Column], kind: str) -> Query | None:
+    says = _says_what_to_draw(reading, _numbers(columns), kind)
+    return _lines_or_bars(reading, columns, kind) if says else None
 
 
 def _sides_drawn(reading: Reading) -> list[Group]:

@@ -1217,7 +1217,9 @@ def _with_and_without(_: Reading, words: list[Word]) -> list[Word]:
 def _most_of_value(_: Reading, words: list[Word]) -> list[Word] | None:
     """The most rain is an amount, and not the most rows whose weather is rain."""
     (value,) = of_kind(words, "val")
-    is_amount = value.text.isascii() and not value.text.endswith("s")
+    is_amount = value.text in ("雨", "雪") or (
+        value.text.isascii() and not value.text.endswith("s")
+    )
     if is_amount and value.column is not None and not value.column.flags:
         raise UnclearError([_text(words)], "unused")
     return None
