@@ -154,6 +154,9 @@ PERSONS = re.compile(
     r"\b(?:people|persons?|guests?|customers?|diners|clients|heads?)\b|客人|顾客|每人|人均|多少人",
     re.I,
 )
+PER_PERSON = re.compile(
+    r"\b(?:per|each|every) (?:person|head|guest|customer|diner)\b|每人|人均", re.I
+)
 CHILDREN = re.compile(r"\b(?:boys?|girls?)\b|男孩|女孩", re.I)
 
 
@@ -165,7 +168,9 @@ def _check_persons(query: Query, text: str, frame: TableColumns) -> None:
         if SIZE.search(str(c.name)) and c.is_whole and all(float(v) <= 20 for v in c.counts)
     ]
     named = [c for c in sizes if c in query.columns]
-    if sizes and not named and (found := PERSONS.search(text)):
+    counts = query.measure is None and query.task in ("count", "best")
+    asked = PERSONS if counts else PER_PERSON
+    if sizes and not named and (found := asked.search(text)):
         raise UnclearError([found[0]], "different", sizes)
     children = [c for c in frame.columns if any(re.match("child", str(v), re.I) for v in c.counts)]
     if children and children[0] not in query.columns and (found := CHILDREN.search(text)):
