@@ -377,11 +377,11 @@ def _locked_folder(place: Path) -> Path:
     lock = (made / LOCK).open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
     own = made.rename(place / made.name.removeprefix("."))
-    atexit.register(_end_of, own, lock, os.getpid())
+    atexit.register(_remove_at_exit, own, lock, os.getpid())
     return own
 
 
-def _end_of(own: Path, lock: BinaryIO, process: int) -> None:
+def _remove_at_exit(own: Path, lock: BinaryIO, process: int) -> None:
     """Remove the folder with the process that made it, and not with one that it forked."""
     if os.getpid() == process:
         _remove(own)
