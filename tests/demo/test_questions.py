@@ -120,6 +120,41 @@ def test_a_question_is_answered_right_or_refused_with_its_words(asked: dict[str,
 
 
 @pytest.mark.parametrize(
+    ("table", "question", "code"),
+    [
+        (
+            "employees.csv",
+            "draw the median salary by department as bars sorted from high to low",
+            '.sort_values("Annual Salary", ascending=False).plot.bar(',
+        ),
+        (
+            "packages/gapminder.csv",
+            "line chart of population per continent over time",
+            'pivot(index="year", columns="continent"',
+        ),
+        (
+            "packages/seattle-weather.csv",
+            "line chart of average temp_max per month, one line per year",
+            'pivot(index="month_of_year", columns="year"',
+        ),
+        ("packages/员工.csv", "男女月薪的直方图", 'groupby("性别")'),
+        ("packages/员工.csv", "技术部和销售部的月薪箱线图", 'groupby("部门")'),
+    ],
+)
+def test_what_is_drawn_has_the_axes_the_order_and_the_parts_that_are_asked_for(
+    table: str, question: str, code: str
+) -> None:
+    conversation = Conversation(table)
+    assert not is_refused(conversation.ask(question)[0])
+    assert code in conversation.codes[-1]
+
+
+def test_a_number_of_a_person_is_told_with_the_name() -> None:
+    answer = answer_to("Which employee has the lowest salary?", "employees.csv")
+    assert "**E1050 (Quinn Okafor)**" in answer
+
+
+@pytest.mark.parametrize(
     "note",
     [
         note_for_model("20261129-091244-6b16a6", is_undone=True),
