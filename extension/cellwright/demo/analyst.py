@@ -49,8 +49,8 @@ REFERRING = re.compile(
 )
 """Words for what a sentence before was about."""
 CLAUSE = re.compile(
-    r"[,，-]?\s*\band (?=(?:how|what|(?:(?:on|in|with|for|at) )?which|who|when)\b)"
-    r"|[,，-]?\s*\band (?=(?:its|their|his|her)\b)"
+    r"[,，-]?\s*\band (?=(?:how|what|(?:(?:on|in|with|for|at) )?which|who|when"
+    r"|its|their|his|her)\b)"
     r"|[,，]\s*(?=how|what|which|who|when|.*(?:多少|什么|谁|哪))"
     r"|\bwith (?=(?:their|its|his|her)\b|[\w ]+s$)|\b(?:along|together) with\b"
     r"|[:：]|\s[-–]\s|[,，]",
@@ -427,8 +427,8 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
         if before is not None and REFERRING.search(sentence) and asked[0].task != "chart":
             raise UnclearError([REFERRING.findall(sentence)[0]], "refers")
         queries += asked
-    if whole:
-        queries[-1:] = [_with_whole_rows(query, whole) for query in queries[-1:]]
+    if whole and queries:
+        queries[-1] = _with_whole_rows(queries[-1], whole)
     # What is only a remark beside a profile is part of it.
     return queries or [Query("describe")], notes
 

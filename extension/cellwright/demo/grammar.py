@@ -57,7 +57,8 @@ BEGUN = re.compile(
 WEIGHT = re.compile(r"freq|frequency|frequencies|counts?|n|频数|频次", re.I)
 """Names of columns that say how many a row stands for."""
 ROWS = re.compile(r"\b(?:rows?|records?|entries|lines)\b|行|条|记录", re.I)
-EACH = re.compile(r"各[是为有自]|分别|\brespectively\b", re.I)
+"""Asks for rows and not for what they stand for."""
+SEPARATELY = re.compile(r"各[是为有自]|分别|\brespectively\b", re.I)
 JUDGED = re.compile(r"\b(?:best|worst)\b", re.I)
 EACH_TIME = re.compile(
     "平均每个?(?:年|季度|月|周|天|日)|(?:每个?(?:年|季度|月|周|天|日)|年|月|日)均"
@@ -111,7 +112,7 @@ def read_query(text: str, words: Vocabulary, previous: Query | None = None) -> Q
     _check_units(query, text)
     _check_counts(query, text, words.frame)
     _check_persons(query, text, words.frame)
-    _check_asked(query, text, words.frame)
+    _check_asked(query, text)
     _check_each(query, text)
     _check_none(query, text)
     _check_years(query, words.frame)
@@ -136,18 +137,15 @@ def _check_groups(query: Query, text: str) -> None:
 
 
 def _check_counts(query: Query, text: str, frame: TableColumns) -> None:
-    """Refuse to count rows where each stands for many, unless it is rows that are asked for."""
+    """Refuse to count rows that stand for many, and those who came as those who were there."""
     weights = [c for c in frame.of_kind("number") if WEIGHT.fullmatch(str(c.name))]
     is_count = query.measure is None and query.task in ("count", "best", "share", "per", "chart")
     if weights and is_count and not ROWS.search(text):
         raise UnclearError([str(weights[0].name)], "weighted", weights)
-    columns = {each.column for each in query.filters}
-    again = re.search(r"\band how many\b|[,，]\s*有?多少.*", text, re.I)
-    if again and query.task in ("count", "rows") and len(columns) > 1 and not query.by:
-        raise UnclearError([again[0]])  # how many are women, and how many are remote?
-    begun = [c for c in columns if c.reads_as == "date" and BEGINS.search(str(c.name))]
+    begun = [f for f in query.filters if f.column.reads_as == "date"]
+    begun = [f for f in begun if BEGINS.search(str(f.column.name))]
     if is_count and begun and not BEGUN.search(text):
-        raise UnclearError([str(begun[0].name)], "unused")  # who was there, or who came?
+        raise UnclearError([str(begun[0].value)], "begins", [begun[0].column])
 
 
 PERSONS = re.compile(
@@ -157,6 +155,7 @@ PERSONS = re.compile(
 PER_PERSON = re.compile(
     r"\b(?:per|each|every) (?:person|head|guest|customer|diner)\b|每人|人均", re.I
 )
+"""Words for persons, and for an amount of each of them."""
 CHILDREN = re.compile(r"\b(?:boys?|girls?)\b|男孩|女孩", re.I)
 
 
@@ -183,14 +182,15 @@ ASKED = (
 )
 """What is asked of the row that is found, and the names of columns that say it."""
 MODELS = re.compile("[几少]款")
+"""Asks for models, of which a row may not be one."""
 
 
-def _check_asked(query: Query, text: str, frame: TableColumns) -> None:
+def _check_asked(query: Query, text: str) -> None:
     """Refuse what would be answered by another column, or by rows for models."""
     for asked, name in ASKED:
         found = asked.search(text) if query.task == "extreme" else None
         if found and not any(name.search(str(c.name)) for c in (*query.measures, *query.details)):
-            raise UnclearError([found[0]], "several")
+            raise UnclearError([found[0]], "unused")
     if query.task == "count" and (found := MODELS.search(text)):
         raise UnclearError([found[0]], "different")
     counted = query.measure
@@ -202,10 +202,13 @@ def _check_asked(query: Query, text: str, frame: TableColumns) -> None:
 def _check_each(query: Query, text: str) -> None:
     """Refuse conditions of two columns of which each is meant by itself."""
     columns = {each.column for each in query.filters}
+    again = re.search(r"\band how many\b|[,，]\s*有?多少.*", text, re.I)
+    if again and query.task in ("count", "rows") and len(columns) > 1 and not query.by:
+        raise UnclearError([again[0]])  # how many are women, and how many are remote?
     if any(each.sign == "in" for each in query.filters):
         return  # each of those
     is_one = len(query.measures) * len(query.functions) < 2
-    if (each := EACH.search(text)) and is_one and len(columns) > 1 and not query.by:
+    if (each := SEPARATELY.search(text)) and is_one and len(columns) > 1 and not query.by:
         raise UnclearError([each[0]])
 
 
@@ -868,11 +871,17 @@ def _best_share(reading: Reading, words: list[Word]) -> Query | None:
     return replace(reading.make("share", by=(group,)), order=str(of_kind(words, "ext")[0].value))
 
 
+def _said_values(filters: Iterable[Filter]) -> list[str]:
+    """The values of conditions, each by itself."""
+    values = [f.value if isinstance(f.value, tuple) else (f.value,) for f in filters]
+    return [str(value) for value in itertools.chain.from_iterable(values)]
+
+
 def _check_parts(part: Sequence[Filter], base: Sequence[Filter]) -> None:
     """Refuse a part that the whole excludes, or is, or of which each may be meant."""
     both = [f for f in part if f.sign == "in" and f.joined_by != "or"]
     if both or {f.column for f in part} & {f.column for f in base}:
-        raise UnclearError([str(f.value) for f in (*base, *part)], "no_share")
+        raise UnclearError(_said_values((*base, *part)), "no_share")
 
 
 def _parts_of(reading: Reading) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
@@ -896,7 +905,7 @@ def _parts_of(reading: Reading) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]
         return tuple(f for f in filters if f not in base), base
     if filters[-1].column.flags and len(filters) == 2:
         return (filters[-1],), (filters[0],)
-    raise UnclearError([str(f.value) for f in filters], "no_share")
+    raise UnclearError(_said_values(filters), "no_share")
 
 
 def _rate(reading: Reading, words: list[Word]) -> Query | None:
@@ -1200,6 +1209,7 @@ def _says_what_to_draw(reading: Reading, numbers: Sequence[Column], kind: str) -
 
 
 def _groups_drawn(reading: Reading, columns: list[Column], kind: str) -> Query | None:
+    """Lines or bars of groups, where it is said what is drawn of them."""
     says = _says_what_to_draw(reading, _numbers(columns), kind)
     return _lines_or_bars(reading, columns, kind) if says else None
 
