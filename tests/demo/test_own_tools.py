@@ -101,6 +101,12 @@ def test_a_plot_is_the_figure_it_was_drawn_in() -> None:
     assert results_in(answer, wanted).values == {"chart": "figure", "table": "price_by_item"}
 
 
+def test_a_chinese_answer_fills_tables_and_plots_too() -> None:
+    wanted = Signature.parse("-> chart: Figure, table: DataFrame").outputs
+    answer = "图中用柱状图展示 各 item 的price。结果在 `price_by_item` 中。"
+    assert results_in(answer, wanted).values == {"chart": "figure", "table": "price_by_item"}
+
+
 def test_a_number_that_is_not_stressed_is_taken_from_the_last_line() -> None:
     (wanted,) = Signature.parse("-> n: float").outputs
     assert results_in("`margin` answered:\n\n24.5", (wanted,)).values == {"n": 24.5}

@@ -15,6 +15,7 @@ import itertools
 import json
 import random
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from demo_session import RUN_CELL, exchange, user
 
 from cellwright.demo.analyst import next_answer
 from cellwright.demo.answers import number
+from cellwright.demo.lexicon import is_chinese
 from cellwright.kernels.going_back import ChangedFile, ChangedFiles, note_for_model, note_of_files
 
 HERE = Path(__file__).parent
@@ -63,6 +65,8 @@ class Conversation:
     names: dict[str, Any] = field(default_factory=dict)
     messages: list[dict[str, Any]] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    """Every word of the model's, cell by cell."""
 
     def ask(self, question: str) -> tuple[str, str]:
         """The answer, and what its cells showed except for the look at the table."""
@@ -70,6 +74,7 @@ class Conversation:
         shown = ""
         for _ in range(16):
             reply = next_answer(self.messages, RUN_CELL)
+            self.said.append(reply.text)
             if reply.call is None:
                 self.messages.append({"role": "assistant", "content": reply.text})
                 return reply.text, shown
@@ -87,6 +92,12 @@ def answer_to(question: str, table: str) -> str:
 
 def is_refused(answer: str) -> bool:
     return "I cannot answer this" in answer or "这个我不会回答" in answer
+
+
+def english_in(text: str) -> list[str]:
+    """Runs of three words in small letters, but for code, quotations and stressed values."""
+    own = re.sub(r"`[^`\n]*`|“[^”]*”|'[^'\n]*'|\*\*[^*\n]*\*\*", " ", text)
+    return re.findall(r"\b[A-Za-z]+ [a-z]+ [a-z]+\b", own)
 
 
 def is_shown(piece: str, text: str) -> bool:
@@ -110,13 +121,38 @@ def _drawing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("asked", QUESTIONS, ids=[each["id"] for each in QUESTIONS])
 def test_a_question_is_answered_right_or_refused_with_its_words(asked: dict[str, Any]) -> None:
-    answer, shown = Conversation(asked["table"]).ask(asked["question"])
+    conversation = Conversation(asked["table"])
+    answer, shown = conversation.ask(asked["question"])
+    if is_chinese(asked["question"]):
+        assert english_in("\n".join(conversation.said)) == []
     if asked.get("refused"):
         assert is_refused(answer), answer
         assert re.search("“.+?”", answer)
         return
     assert not is_refused(answer), answer
     assert [piece for piece in asked["shows"] if not is_shown(piece, f"{answer}\n{shown}")] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("分数的平均值", "`分数`：'待定' 无法读取，算作缺失。"),
+        ("revenu 的分数的平均值", "我把“revenu”读作“revenue”。"),
+        ("没有.csv 里有多少行", "没有文件 `没有.csv`"),
+        ("修复上一个单元格的错误", "内核没有记录单元格的错误"),
+    ],
+)
+def test_notes_are_in_the_language_of_the_question_too(
+    question: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    rows = "\n".join(f"{kind},{score}" for kind in ("revenue", "cost") for score in range(1, 9))
+    Path("表.csv").write_text(f"种类,分数\n{rows}\ncost,待定\n", "utf-8")
+    conversation = Conversation("表.csv")
+    answer, _ = conversation.ask(question)
+    assert told in answer
+    assert english_in("\n".join(conversation.said)) == []
 
 
 @pytest.mark.parametrize(

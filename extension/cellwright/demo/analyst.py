@@ -15,7 +15,7 @@ from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
 from cellwright.demo.grammar import read_query
-from cellwright.demo.lexicon import is_chinese, is_foreign, lexicon, phrase_of, sentence
+from cellwright.demo.lexicon import answering, is_foreign, lexicon, phrase_of, say
 from cellwright.demo.loading import convert, find_values, load
 from cellwright.demo.mending import closest
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
@@ -171,10 +171,6 @@ QUESTION_LIMIT = 2_000
 """Characters of a question about a table; looking for what it says takes the square of them."""
 STEP_LIMIT = 14
 HAND_IN = "hand_in"
-SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
-ONLY_RULES = "I have rules for text, numbers, tables and plots only."
-NO_TOOL = "I work by running cells, and this request offers no `run_cell` tool."
-ONE_TABLE = "I can work on one table at a time; here are several: {names}."
 FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.S)
 FIX = re.compile(
     r"(?<![A-Za-z])(?:fix|repair|debug|mend|correct (?:the|my|this)|solve)\b.{0,300}"
@@ -236,17 +232,23 @@ def next_answer(
         forced_tool: A tool the request wants called, whatever the words.
     """
     conversation = read_conversation(messages, can_call=bool(tools))
-    reply = _reply(conversation, tools, forced_tool)
-    if not conversation.is_first_reply:
-        return reply
-    notice = sentence("notice", chinese=is_chinese(conversation.prompt))
-    return DemoReply(f"{notice}\n\n{reply.text}".strip(), reply.call)
+    wanted = typed_answers_in(conversation.prompt) if HAND_IN in tools else None
+    asked = conversation.prompt if wanted is None else wanted.body
+    with answering(FILE.sub(" ", asked[:QUESTION_LIMIT])):
+        reply = _reply(conversation, tools, forced_tool, wanted)
+        if not conversation.is_first_reply:
+            return reply
+        return DemoReply(f"{say('notice')}\n\n{reply.text}".strip(), reply.call)
 
 
-def _reply(conversation: DemoConversation, tools: Collection[str], forced_tool: str) -> DemoReply:
+def _reply(
+    conversation: DemoConversation,
+    tools: Collection[str],
+    forced_tool: str,
+    wanted: TypedAnswers | None,
+) -> DemoReply:
     if forced_tool:
         return DemoReply("", DemoCall("", forced_tool, {}))
-    wanted = typed_answers_in(conversation.prompt) if HAND_IN in tools else None
     if wanted is None:
         plan = _plan(conversation, tools)
     else:
@@ -260,9 +262,7 @@ def _reply(conversation: DemoConversation, tools: Collection[str], forced_tool: 
     except CannotGoOnError as ended:
         return DemoReply(str(ended))
     if len(conversation.exchanges) >= STEP_LIMIT:
-        return DemoReply(
-            f"I stop here after {STEP_LIMIT} steps; what ran so far stays in the kernel."
-        )
+        return DemoReply(say("step_limit", limit=STEP_LIMIT))
     if call.tool not in tools:
         return DemoReply(_unfinished(conversation, call))
     return DemoReply(call.text, call)
@@ -271,9 +271,8 @@ def _reply(conversation: DemoConversation, tools: Collection[str], forced_tool: 
 def _unfinished(conversation: DemoConversation, call: DemoCall) -> str:
     steps = len(conversation.exchanges)
     if not steps:
-        return NO_TOOL
-    many = "1 step" if steps == 1 else f"{steps} steps"
-    return f"I had to stop after {many}. Next I would have done this: {call.text}"
+        return say("no_tool")
+    return say("unfinished_one" if steps == 1 else "unfinished", steps=steps, next=call.text)
 
 
 def _typed(
@@ -284,38 +283,35 @@ def _typed(
     results = results_in(answer, wanted.outputs, [each.result for each in conversation.exchanges])
     if results.missing:
         names = ", ".join(f"`{field.name}: {field.type_name}`" for field in results.missing)
-        return (
-            f"{answer}\n\nI have rules for text, numbers, tables and plots, and none for {names}."
-        )
-    refused = yield DemoCall("I hand in the results.", HAND_IN, {"values": results.values})
-    return f"My results were not taken: {refused}"
+        return f"{answer}\n\n{say('typed_missing', names=names)}"
+    refused = yield DemoCall(say("hand_in"), HAND_IN, {"values": results.values})
+    return say("not_taken", refused=refused)
 
 
 def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str]:
     prompt, tools = conversation.prompt, frozenset(offered)
     asked = asked_call(prompt, offered)
     if asked is not None and asked.name == HAND_IN:
-        return ONLY_RULES  # reminded of what it said it cannot fill
+        return say("typed_only")  # reminded of what it said it cannot fill
     if asked is not None:
         if asked.missing:
             names = ", ".join(f"`{name}`" for name in asked.missing)
             written = f"`{asked.name}({asked.missing[0]}=…)`"
-            return f"`{asked.name}` needs {names}. Write it like {written}."
-        result = yield DemoCall(f"I call `{asked.name}`.", asked.name, asked.arguments)
-        return f"`{asked.name}` answered:\n\n{without_footer(result)}"
+            return say("call_needs", tool=asked.name, names=names, written=written)
+        result = yield DemoCall(say("call", tool=asked.name), asked.name, asked.arguments)
+        return say("called", tool=asked.name, result=without_footer(result))
     if "search_library" in tools and asks_library(prompt):
         return (yield from answer_from_library(prompt))
     if snippet := FENCE.search(prompt):
         return (yield from run_snippet(snippet[1].strip(), tools))
     if FIX.search(prompt):
         return (yield from fix_last_cell(tools))
-    chinese = is_chinese(prompt)
     if GREET.search(prompt):
-        return sentence("greeting", chinese=chinese)
+        return say("greeting")
     if HELP.search(prompt) or not prompt:
-        return sentence("abilities", chinese=chinese)
+        return say("abilities")
     if len(prompt) > QUESTION_LIMIT:
-        return sentence("too_long", chinese=chinese).format(signs=len(prompt), limit=QUESTION_LIMIT)
+        return say("too_long", signs=len(prompt), limit=QUESTION_LIMIT)
     prompt = with_quoted_files(conversation)
     conversation = replace(conversation, prompt=prompt)
     return (yield from _about_data(conversation, read_request(prompt), tools))
@@ -327,7 +323,6 @@ class TableRequest:
 
     sentences: tuple[str, ...]
     target: str = ""
-    chinese: bool = False
 
 
 def read_request(prompt: str) -> TableRequest:
@@ -344,7 +339,7 @@ def read_request(prompt: str) -> TableRequest:
             break
     words = MENTIONED.sub(" ", words)
     parts = tuple(part.strip(" \t,，.()（）") for part in SENTENCES.split(words))
-    return TableRequest(tuple(part for part in parts if part), target, is_chinese(words))
+    return TableRequest(tuple(part for part in parts if part), target)
 
 
 def _about_data(
@@ -352,12 +347,12 @@ def _about_data(
 ) -> Steps[str]:
     names = file_names(conversation.prompt)
     if len(names) > 1:
-        raise CannotGoOnError(ONE_TABLE.format(names=", ".join(f"`{name}`" for name in names)))
+        raise CannotGoOnError(say("one_table", names=", ".join(f"`{name}`" for name in names)))
     if refused := _nothing_known(conversation, request, names):
         return _refusal(refused, request)
     source = yield from find_source(conversation, tools)
     frame = yield from load(source, tools, conversation.holding)
-    sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
+    sampled = (say("sampled", path=source.path, rows=frame.rows),) if source.is_large else ()
     parts = []
     try:
         queries, read_as = yield from _queries(request, frame)
@@ -365,7 +360,7 @@ def _about_data(
         for place, query in enumerate(queries):
             query = _with_columns(query, table.frame)
             name = request.target if not place and request.target else result_name(query, frame)
-            work = Work(query, table.frame, tools, name, request.chinese)
+            work = Work(query, table.frame, tools, name)
             parts.append((yield from answer(work)))
     except UnclearError as refused:
         return "\n\n".join([*parts, _refusal(refused, request, frame)])
@@ -401,7 +396,7 @@ def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Que
     notes: list[str] = []
     for raw in sentences:
         sentence, slips = correct_spelling(without_asides(raw, words), words)
-        notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
+        notes += [say("slip", slip=slip, word=word) for slip, word in slips]
         spans = [s for s in read_spans(sentence, words) if s.text not in ("they", "them")]
         first = [word for span in spans for word in span.meanings[:1]]
         kinds = {word.kind for word in first}
@@ -669,20 +664,18 @@ def _refusal(
     refused: UnclearError, request: TableRequest, frame: TableColumns | None = None
 ) -> str:
     """Which words cannot be done, what is there, and what can be done."""
-    chinese = request.chinese
-    words = ("、" if chinese else ", ").join(f"“{word}”" for word in refused.words)
+    words = say("list_comma").join(f"“{word}”" for word in refused.words)
     foreign = not refused.reason and is_foreign(" ".join(request.sentences))
     kind = "language" if foreign else refused.reason or "unknown"
-    reason = sentence(kind, chinese=chinese).format(words=words)
+    reason = say(kind, words=words)
     if refused.columns:
         reason += f" ({listing(refused.columns)})"
     names = [str(column.name) for column in frame.columns] if frame else []
     similar = dict.fromkeys(filter(None, (closest(word, names) for word in refused.words)))
     if similar and kind == "unknown":
         near = ", ".join(f"`{name}`" for name in similar)
-        reason += f"（你是指 {near} 吗？）" if chinese else f" (did you mean {near}?)"
-    parts = [f"这个我不会回答：{reason}。" if chinese else f"I cannot answer this: {reason}."]
+        reason += say("did_you_mean", near=near)
+    parts = [say("refusal", reason=reason)]
     if frame is not None:
-        has = "有" if chinese else "has"
-        parts.append(f"`{frame.name}` {has} {listing(frame.columns)}.")
-    return "\n\n".join([*parts, sentence("abilities", chinese=chinese)])
+        parts.append(say("table_has", name=frame.name, columns=listing(frame.columns)))
+    return "\n\n".join([*parts, say("abilities")])

@@ -20,7 +20,7 @@ from cellwright.demo.cells import (
     unique_code,
 )
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.lexicon import sentence
+from cellwright.demo.lexicon import say
 from cellwright.demo.phrases import NAME
 from cellwright.demo.query import (
     DATE_SIGNS,
@@ -61,11 +61,6 @@ class Work:
     tools: frozenset[str]
     name: str
     """The variable for what is found."""
-    chinese: bool = False
-
-    def say(self, name: str, /, **parts: object) -> str:
-        """A sentence, or a part of one, in the question's language."""
-        return sentence(name, chinese=self.chinese).format(**parts)
 
 
 def number(text: str) -> str:
@@ -109,14 +104,14 @@ def answer(work: Work) -> Steps[str]:
     if query.subject in cut:
         place = pick(work.frame.name, cut[0].column)
         code = f'print("dates:", {place}.min(), "to", {place}.max())\n{code}'
-    done = yield from run_code(work.say("compute"), code)
+    done = yield from run_code(say("compute"), code)
     said = "" if done.error else TELLERS[query.task](work, done.text)
     if not said:
         return no_result(work, done.error)
     if len(set(YEAR.findall(labelled(done.text, "dates")))) > 1:
         raise UnclearError([group.bucket for group in cut], "years")
     if cut and len(set(YEAR.findall(done.text))) > 1:
-        said += work.say("several_years")
+        said += say("several_years")
     if query.task in ("describe", "clean"):
         return said
     return said + _stays(work) + _gaps(work) + _few_rows(work, done.text)
@@ -144,7 +139,7 @@ def _by_rows_or_groups(work: Work) -> Steps[Query]:
     name = query.subject.label
     if query.subject.bucket:
         return query
-    said = work.say("one_row", name=name)
+    said = say("one_row", name=name)
     done = yield from run_code(said, unique_code(work.frame.name, query))
     if re.search(r"^(?:np\.)?True\b", done.text, re.M):
         return replace(query, task="extreme")
@@ -166,7 +161,7 @@ def _units_in_doubt(query: Query) -> list[Group]:
 def no_result(work: Work, error: CellFailure | None) -> str:
     """What is said when a cell did not bring what it was to bring."""
     why = f": {error.name}: {error.message}" if error is not None else ""
-    return f"{work.say('no_result')}{why}."
+    return f"{say('no_result')}{why}."
 
 
 def result_name(query: Query, frame: TableColumns) -> str:
@@ -186,58 +181,58 @@ def result_name(query: Query, frame: TableColumns) -> str:
 # Parts of sentences.
 
 
-def _function(work: Work, name: str) -> str:
+def _function(name: str) -> str:
     if "(" in name:
-        return work.say("quantile", percent=f"{100 * float(name[9:-1]):g}")
-    return work.say(f"function_{name}")
+        return say("quantile", percent=f"{100 * float(name[9:-1]):g}")
+    return say(f"function_{name}")
 
 
 def _what(work: Work) -> str:
     query = work.query
     if query.measure is None:
-        return work.say("row_count")
-    functions = ", ".join(_function(work, name) for name in query.functions)
-    return work.say("function_of", functions=functions, columns=listing(query.measures))
+        return say("row_count")
+    functions = ", ".join(_function(name) for name in query.functions)
+    return say("function_of", functions=functions, columns=listing(query.measures))
 
 
 def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
     """Which rows were taken, in brackets."""
     filters = work.query.filters if filters is None else filters
-    return work.say("where", conditions=_conditions(work, filters)) if filters else ""
+    return say("where", conditions=_conditions(filters)) if filters else ""
 
 
-def _test_of_text(work: Work, each: Filter) -> str:
+def _test_of_text(each: Filter) -> str:
     """How a column is held against a part of a text."""
     name = "starts" if each.value.at_start else "contains"
-    return work.say(name if each.sign == "==" else f"{name}_not", word=each.value.word)
+    return say(name if each.sign == "==" else f"{name}_not", word=each.value.word)
 
 
-def _sign(work: Work, sign: str) -> str:
+def _sign(sign: str) -> str:
     part, _, compare = sign.partition(" ")
     is_date = part in DATE_SIGNS
-    return work.say(f"date_{compare}" if is_date else f"sign_{sign.replace(' ', '_')}")
+    return say(f"date_{compare}" if is_date else f"sign_{sign.replace(' ', '_')}")
 
 
-def _conditions(work: Work, filters: Sequence[Filter]) -> str:
+def _conditions(filters: Sequence[Filter]) -> str:
     parts = []
     for each in filters:
         if isinstance(each.value, PartOfText):
-            parts.append(f"`{each.column.name}` {_test_of_text(work, each)}")
+            parts.append(f"`{each.column.name}` {_test_of_text(each)}")
             continue
         value = each.value if isinstance(each.value, tuple) else (each.value,)
-        between = work.say("between_and" if each.sign == "between" else "list_comma")
+        between = say("between_and" if each.sign == "between" else "list_comma")
         part = each.sign.partition(" ")[0]
-        unit = work.say(part) if part in DATE_UNITS and each.value != "weekend" else ""
-        shown = between.join(_value(work, each.column, v) for v in value if v is not None)
-        verb = _sign(work, each.sign)
+        unit = say(part) if part in DATE_UNITS and each.value != "weekend" else ""
+        shown = between.join(_value(each.column, v) for v in value if v is not None)
+        verb = _sign(each.sign)
         parts.append(" ".join(filter(None, [f"`{each.column.name}`", verb, unit, shown])))
-    return work.say("and").join(parts)
+    return say("and").join(parts)
 
 
-def _value(work: Work, column: Column, value: Any) -> str:
+def _value(column: Column, value: Any) -> str:
     """A value of a condition."""
     if isinstance(value, Aggregate):
-        return work.say("of_all_rows", function=_function(work, value.function))
+        return say("of_all_rows", function=_function(value.function))
     if isinstance(value, Column):
         return f"`{value.name}`"
     if isinstance(value, float):
@@ -246,7 +241,7 @@ def _value(work: Work, column: Column, value: Any) -> str:
 
 
 def _stays(work: Work) -> str:
-    return work.say("stays", name=work.name)
+    return say("stays", name=work.name)
 
 
 def _gaps(work: Work) -> str:
@@ -256,11 +251,11 @@ def _gaps(work: Work) -> str:
     if query.task == "share":
         parts = dict.fromkeys(each.column for each in query.filters if each.column.missing)
         named = ", ".join(f"`{c.name}` {c.missing:,}" for c in parts)
-        return named and work.say("share_gaps", named=named)
+        return named and say("share_gaps", named=named)
     negative = [f.column for f in query.filters if f.sign in ("!=", "not in")]
     used = [*query.measures, *(group.column for group in query.by), *negative]
     named = ", ".join(f"`{c.name}` {c.missing:,}" for c in dict.fromkeys(used) if c.missing)
-    return named and work.say("gaps", named=named)
+    return named and say("gaps", named=named)
 
 
 def _one(text: str) -> str:
@@ -273,11 +268,11 @@ def _end(work: Work) -> str:
     query = work.query
     is_date = query.measure is not None and query.measure.reads_as == "date"
     ends = ("earliest", "latest") if is_date else ("lowest", "highest")
-    end = work.say(ends[0] if query.lowest else ends[1])
+    end = say(ends[0] if query.lowest else ends[1])
     if not query.nth:
-        return work.say("most", end=end)
+        return say("most", end=end)
     nth = {2: "2nd", 3: "3rd"}.get(query.limit, f"{query.limit}th")
-    return work.say("nth", nth=nth, place=query.limit, end=end)
+    return say("nth", nth=nth, place=query.limit, end=end)
 
 
 def _labels(work: Work) -> list[Column]:
@@ -316,7 +311,7 @@ def _tell(work: Work, name: str, value: str, /, **parts: object) -> str:
     columns = listing(work.query.measures)
     if value == "1" and name in ("count", "rows"):
         name += "_one"
-    return value and work.say(name, value=value, columns=columns, where=_where(work), **parts)
+    return value and say(name, value=value, columns=columns, where=_where(work), **parts)
 
 
 def _tell_number(work: Work, text: str) -> str:
@@ -341,9 +336,9 @@ def _tell_numbers(work: Work, text: str) -> str:
     found = {short[label.rstrip("0")]: number(value) for label, value in pairs}
     if found and query.functions == ("min", "max"):
         gap = _one(text) if query.difference else ""
-        told = work.say("gap", value=gap) if gap else ""
+        told = say("gap", value=gap) if gap else ""
         return _tell(work, "range", found["min"], high=found["max"], gap=told)
-    parts = [f"{_function(work, name)} **{value}**" for name, value in found.items()]
+    parts = [f"{_function(name)} **{value}**" for name, value in found.items()]
     return f"{listing(query.measures)}: {', '.join(parts)}{_where(work)}." if parts else ""
 
 
@@ -370,18 +365,18 @@ def _tell_missing(work: Work, text: str) -> str:
 
 def _tell_share(work: Work, text: str) -> str:
     query = work.query
-    columns, part = listing(query.measures), _conditions(work, query.filters)
-    whole = work.say("whole_sum", columns=columns) if query.measures else work.say("whole_rows")
+    columns, part = listing(query.measures), _conditions(query.filters)
+    whole = say("whole_sum", columns=columns) if query.measures else say("whole_rows")
     whole += _where(work, query.base)
     if query.order:
         rows = frame_rows(text, [query.by[0].label, "percent"])
         best = ", ".join(f"**{row[0]}**" for row in rows if row[1] == rows[0][1])
-        end = work.say("lowest" if query.order == "low" else "highest")
+        end = say("lowest" if query.order == "low" else "highest")
         return best and _tell(work, "best_share", number(rows[0][1]), best=best, end=end, part=part)
     if query.by:
         by = ", ".join(f"`{g.label}`" for g in query.by)
-        part = part and work.say("share_part", part=part)
-        return work.say("share_table", whole=whole, by=by, part=part)
+        part = part and say("share_part", part=part)
+        return say("share_table", whole=whole, by=by, part=part)
     counts = None if query.measures else PART_OF.search(text)
     numbers = f" ({counts[1]} / {counts[2]})" if counts else ""
     name = "share_of_sum" if query.measures else "share_of_rows"
@@ -436,7 +431,7 @@ def _tell_lookup(work: Work, text: str) -> str:
     names = [str(column.name) for column in columns]
     rows = frame_rows(text, names)
     if "Empty DataFrame" in text:
-        return work.say("no_row", where=_where(work))
+        return say("no_row", where=_where(work))
     if rows and len(rows) != (len(listed[0].value) if listed else 1):
         raise UnclearError(names[len(listed) :], "name_function", work.query.measures)
     parts = [
@@ -456,10 +451,10 @@ def _tell_table(work: Work, text: str) -> str:
     if not all(name in text for name in header):
         return ""
     if not query.by:
-        return f"{_what(work)}{_where(work)}{work.say('see_table')}".capitalize()
+        return f"{_what(work)}{_where(work)}{say('see_table')}".capitalize()
     counts = query.measures and not query.functions
-    what = work.say("distinct_of", columns=listing(query.measures)) if counts else _what(work)
-    return work.say("table", what=what, by=_by(work), where=_where(work))
+    what = say("distinct_of", columns=listing(query.measures)) if counts else _what(work)
+    return say("table", what=what, by=_by(work), where=_where(work))
 
 
 def _tell_groups(work: Work, text: str) -> str:
@@ -468,13 +463,13 @@ def _tell_groups(work: Work, text: str) -> str:
     if len(query.functions) > 1 or len(query.measures) > 1:
         return _tell_table(work, text)
     if "Empty DataFrame" in text and query.filters and query.having is None:
-        return work.say("no_row", where=_where(work))
+        return say("no_row", where=_where(work))
     rows = frame_rows(text, [*(group.label for group in query.by), value])
     told = _tell_table(work, text)
     printed = _one(text)
     if query.having is not None:
-        test = _value(work, query.having.column, query.having.value)
-        test = f"{_what(work)} {_sign(work, query.having.sign)} {test}"
+        test = _value(query.having.column, query.having.value)
+        test = f"{_what(work)} {_sign(query.having.sign)} {test}"
         return _tell(work, "having", printed, by=_by(work), test=test)
     if not told or not printed:
         return told
@@ -500,13 +495,13 @@ def _tell_best(work: Work, text: str) -> str:
         return ""
     if query.by:
         each = [f"{', '.join(row[:-2])} **{row[-2]}** ({number(row[-1])})" for row in rows]
-        told = work.say("each", each="; ".join(each)) if len(rows) <= FEW else work.say("in_table")
-        return work.say("best_by", by=_by(work), told=told, **parts)
+        told = say("each", each="; ".join(each)) if len(rows) <= FEW else say("in_table")
+        return say("best_by", by=_by(work), told=told, **parts)
     if query.limit > 1 and not query.nth:
-        return work.say("best_many", many=query.limit, **parts)
+        return say("best_many", many=query.limit, **parts)
     first = rows[query.limit - 1 if query.nth else 0]
     named = ", ".join(f"**{row[0]}**" for row in rows if row[-1] == first[-1])
-    return work.say("best", named=named, value=number(first[-1]), **parts)
+    return say("best", named=named, value=number(first[-1]), **parts)
 
 
 def _tell_agree(work: Work, text: str) -> str:
@@ -562,24 +557,24 @@ def _columns(work: Work) -> str:
     """The names of the columns, which the look has shown."""
     frame = work.frame
     parts = {"columns": len(frame.columns), "names": listing(frame.columns), "rows": frame.rows}
-    return work.say("columns", name=frame.name, **parts)
+    return say("columns", name=frame.name, **parts)
 
 
 def _draw(work: Work) -> Steps[str]:
     query = work.query
-    code = chart_code(work.frame.name, query, work.name, chinese=work.chinese)
-    title = Chart(query, work.frame.name, work.name, work.chinese).title
-    done = yield from run_code(work.say("draw", title=title), code)
+    code = chart_code(work.frame.name, query, work.name)
+    title = Chart(query, work.frame.name, work.name).title
+    done = yield from run_code(say("draw", title=title), code)
     if done.error is not None and done.error.name == "ModuleNotFoundError":
         if not (yield from install("matplotlib", work.tools)):
-            return work.say("no_plot")
-        done = yield from run_code("With it installed, I draw the plot again.", code)
+            return say("no_plot")
+        done = yield from run_code(say("draw_again"), code)
     if done.error is not None:
         return no_result(work, done.error)
     if query.functions and query.measures:
-        title += f" ({_function(work, query.functions[0])})"
-    kind = work.say(f"chart_{query.chart}_name")
-    told = work.say("plot", title=title, kind=kind, where=_where(work))
+        title += f" ({_function(query.functions[0])})"
+    kind = say(f"chart_{query.chart}_name")
+    told = say("plot", title=title, kind=kind, where=_where(work))
     return told + (_stays(work) if query.chart in ("bar", "line") and query.by else "")
 
 
@@ -587,7 +582,7 @@ def _draw_most_telling(work: Work) -> Steps[str]:
     """Draw the two columns of numbers that go together most, and say by which rule."""
     query = work.query
     code = strongest_code(work.frame.name, query.measures)
-    done = yield from run_code(work.say("telling"), code)
+    done = yield from run_code(say("telling"), code)
     for first, second in itertools.permutations(query.measures, 2):
         names = rf"{re.escape(str(first.name))}\s+{re.escape(str(second.name))}"
         found = re.search(rf"^{names}\s+({NUMBER})$", done.text, re.M)
@@ -595,7 +590,7 @@ def _draw_most_telling(work: Work) -> Steps[str]:
             chart = replace(query, task="chart", chart="scatter", measures=(second, first))
             drawn = yield from _draw(replace(work, query=chart))
             value = number(found[1])
-            told = work.say("told_most", first=first.name, second=second.name, value=value)
+            told = say("told_most", first=first.name, second=second.name, value=value)
             return f"{told}\n\n{drawn}"
     return no_result(work, done.error)
 
@@ -604,23 +599,23 @@ def _tell_describe(work: Work, text: str) -> str:
     """What the table holds, column by column; the ranges of numbers are in its own table."""
     frame = work.frame
     if work.query.measures:
-        return work.say("sums_up", named=listing(work.query.measures)) + _stays(work)
+        return say("sums_up", named=listing(work.query.measures)) + _stays(work)
     gaps = sum(column.missing for column in frame.columns)
     parts = {"rows": frame.rows, "columns": len(frame.columns), "gaps": gaps}
-    head = work.say("profile", name=frame.name, **parts)
+    head = say("profile", name=frame.name, **parts)
     lines = [f"- `{c.name}`: {_holds(work, c)}" for c in frame.columns[:SHOWN_COLUMNS]]
     return "\n".join([head + _stays(work), "", *lines])
 
 
 def _holds(work: Work, column: Column) -> str:
-    parts = [work.say(f"kind_{column.reads_as}")]
+    parts = [say(f"kind_{column.reads_as}")]
     if column.is_key:
-        parts.append(work.say("all_different"))
+        parts.append(say("all_different"))
     elif column.reads_as == "text" and column.counts:
         few = ", ".join(column.examples[:4])
         parts.append(few if column.is_whole and len(column.counts) < 5 else f"{few}, …")
     if column.missing:
-        parts.append(work.say("some_missing", many=column.missing))
+        parts.append(say("some_missing", many=column.missing))
     return "; ".join(parts)
 
 
@@ -630,14 +625,13 @@ def _tell_clean(work: Work, text: str) -> str:
     if len(left) < 2:
         return ""
     if not gaps:
-        return work.say("nothing_to_clean", name=frame.name, copy=name)
+        return say("nothing_to_clean", name=frame.name, copy=name)
     lines = [
-        f"- `{c.name}`: {work.say('some_missing', many=c.missing)}, "
-        f"{work.say(f'cleaned_{c.reads_as}')}"
+        f"- `{c.name}`: {say('some_missing', many=c.missing)}, {say(f'cleaned_{c.reads_as}')}"
         for c in gaps
     ]
     parts = {"left": number(left[1]), "rows": frame.rows, "gaps": number(left[0])}
-    head = work.say("cleaned", name=frame.name, copy=name, **parts)
+    head = say("cleaned", name=frame.name, copy=name, **parts)
     return "\n".join([head + _stays(work), "", *lines])
 
 
@@ -664,18 +658,18 @@ def _plain(name: str, grouped: Teller | None = None) -> Teller:
 
 
 def _tell_per(work: Work, text: str) -> str:
-    function = _function(work, work.query.functions[0])
+    function = _function(work.query.functions[0])
     return _tell(work, "per", _one(text), function=function, by=_by(work))
 
 
 def _tell_correlation(work: Work, text: str) -> str:
     first, second = (column.name for column in work.query.measures)
-    kind = work.say(work.query.rule)
+    kind = say(work.query.rule)
     return _tell(work, "correlation", _one(text), first=first, second=second, kind=kind)
 
 
 def _tell_outliers(work: Work, text: str) -> str:
-    return _tell(work, "outliers", _one(text), rule=work.say(f"rule_{work.query.rule}"))
+    return _tell(work, "outliers", _one(text), rule=say(f"rule_{work.query.rule}"))
 
 
 TELLERS: Mapping[str, Teller] = {
@@ -692,7 +686,7 @@ TELLERS: Mapping[str, Teller] = {
     "head": lambda work, _: _tell(
         work, "tail" if work.query.lowest else "head", str(work.query.limit)
     ),
-    "sorted": lambda work, _: _tell(work, "sorted", work.say(f"sorted_{work.query.order}")),
+    "sorted": lambda work, _: _tell(work, "sorted", say(f"sorted_{work.query.order}")),
     "best": _tell_best,
     "agree": _tell_agree,
     "per": _tell_per,

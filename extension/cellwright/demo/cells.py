@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns, cleaning_code, date_format
-from cellwright.demo.lexicon import is_chinese, sentence
+from cellwright.demo.lexicon import in_chinese, is_chinese, say
 from cellwright.demo.query import Aggregate, Filter, Group, PartOfText, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
@@ -653,18 +653,13 @@ def clean_code(frame: TableColumns, query: Query, result: str) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn of which rows, and the language of its title."""
+    """What is drawn of which rows."""
 
     query: Query
     rows: str
     """The code of the rows that it shows."""
     result: str
     """The variable for the values that are drawn."""
-    chinese: bool
-
-    def say(self, name: str, /, **parts: object) -> str:
-        """A part of the title, in the question's language."""
-        return sentence(name, chinese=self.chinese).format(**parts)
 
     @property
     def title(self) -> str:
@@ -672,34 +667,34 @@ class Chart:
         query = self.query
         names = [str(column.name) for column in query.measures]
         if query.chart == "scatter":
-            return self.say("title_scatter", first=words(names[0]), second=names[1])
-        value = words(", ".join(names)) if names else self.say("title_rows")
+            return say("title_scatter", first=words(names[0]), second=names[1])
+        value = words(", ".join(names)) if names else say("title_rows")
         if query.chart == "hist":
-            value = self.say("title_hist", value=names[0])
+            value = say("title_hist", value=names[0])
         if query.by:
-            groups = self.say("title_and").join(map(self.name_of, query.by))
-            value = self.say("title_by", value=value, groups=groups)
+            groups = say("title_and").join(map(self.name_of, query.by))
+            value = say("title_by", value=value, groups=groups)
         if query.by and query.limit > 1 and query.chart != "hist":
-            value += self.say("title_lowest" if query.lowest else "title_highest", many=query.limit)
+            value += say("title_lowest" if query.lowest else "title_highest", many=query.limit)
         return value
 
     def name_of(self, group: Group) -> str:
         """What a group is called; a unit of time in the question's language."""
-        return self.say(f"unit_{group.bucket}") if group.bucket else group.label
+        return say(f"unit_{group.bucket}") if group.bucket else group.label
 
     @property
     def value_name(self) -> str:
         """What the axis of the values says."""
         query = self.query
         if query.measure is None:
-            return self.say("title_rows")
+            return say("title_rows")
         names = ", ".join(str(column.name) for column in query.measures)
         if not query.functions:
             return words(names)
         function = query.functions[0]
-        if self.chinese and "(" not in function:
-            function = self.say(f"function_{function}")
-        return self.say("title_of", function=function.capitalize(), value=names)
+        if in_chinese() and "(" not in function:
+            function = say(f"function_{function}")
+        return say("title_of", function=function.capitalize(), value=names)
 
     def titles(self, x: str, y: str) -> str:
         """The code that names the chart and its axes."""
@@ -707,15 +702,15 @@ class Chart:
         return f"axes.set(title={quoted(title)}, xlabel={quoted(x)}, ylabel={quoted(y)})"
 
 
-def chart_code(frame: str, query: Query, result: str, *, chinese: bool) -> str:
+def chart_code(frame: str, query: Query, result: str) -> str:
     """Compute what a chart shows and draw it."""
     rows, first = rows_of(frame, query.filters)
     rows, dated = _with_buckets(rows, query.by)
     first += dated
-    computed, drawn = CHARTS[query.chart](Chart(query, rows, result, chinese))
+    computed, drawn = CHARTS[query.chart](Chart(query, rows, result))
     lines = [
         "import matplotlib.pyplot as plt",
-        *_font_lines(query, chinese=chinese),
+        *_font_lines(query),
         "",
         *filter(None, [f"{first}{computed}".rstrip("\n"), ""]),
     ]
@@ -725,12 +720,12 @@ def chart_code(frame: str, query: Query, result: str, *, chinese: bool) -> str:
     return "\n".join(lines)
 
 
-def _font_lines(query: Query, *, chinese: bool) -> list[str]:
+def _font_lines(query: Query) -> list[str]:
     """Matplotlib's own font has no Chinese characters; it takes them from a font named after it."""
     names = [str(column.name) for column in query.measures]
     for group in query.by:
         names += [group.label, *map(str, group.column.counts)]
-    if not chinese and not any(map(is_chinese, names)):
+    if not in_chinese() and not any(map(is_chinese, names)):
         return []
     return [
         "from matplotlib import font_manager",
@@ -748,7 +743,7 @@ def words(name: str) -> str:
 
 def _hist(chart: Chart) -> tuple[str, list[str]]:
     rows, name = chart.rows, chart.query.measures[0].name
-    titles = chart.titles(words(str(name)), chart.say("title_rows_axis"))
+    titles = chart.titles(words(str(name)), say("title_rows_axis"))
     if not chart.query.by:
         return "", [
             f'axes.hist({rows}[{quoted(name)}].dropna(), bins=30, edgecolor="white")',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cellwright.demo.lexicon import say
 from cellwright.demo.mending import KnownNames, mend
 from cellwright.demo.steps import Done, Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, facts
@@ -42,12 +43,12 @@ print(_last_error())"""
 
 def fix_last_cell(tools: frozenset[str]) -> Steps[str]:
     """Look at the last error and its cell, change the code and run it."""
-    done = yield from run_code("I look at the last error and the cell it came from.", LAST_ERROR)
+    done = yield from run_code(say("fix_look"), LAST_ERROR)
     known = facts(done.text)
     if not {"error", "message", "source"} <= set(known):
-        return "I could not read what the kernel told me about the last error."
+        return say("fix_unread")
     if known["error"] == "NoneType" or not known["source"]:
-        return "The kernel remembers no error of a cell, so there is nothing to fix."
+        return say("fix_nothing")
     error = CellFailure(str(known["error"]), str(known["message"]).split("\n")[0])
     source = str(known["source"]).rstrip("\n")
     if error.name == "ModuleNotFoundError":
@@ -55,28 +56,25 @@ def fix_last_cell(tools: frozenset[str]) -> Steps[str]:
     around = _surroundings(known)
     mended = mend(source, error, around)
     if mended is None:
-        return (
-            f"Your cell failed with `{error.name}: {error.message}`. I have no rule that mends "
-            "this one, so I changed nothing."
-        )
-    again = yield from _attempt(f"{mended.reason} I run it mended.", mended.code, around)
+        return say("fix_no_rule", error=f"{error.name}: {error.message}")
+    again = yield from _attempt(say("fix_run", reason=mended.reason), mended.code, around)
     return _report(error, [mended.reason, *again.repairs], again.done)
 
 
 def run_snippet(code: str, tools: frozenset[str]) -> Steps[str]:
     """Run the code of the prompt; when it fails, mend it where rules know how."""
-    done = yield from run_code("I run the code you gave.", code)
+    done = yield from run_code(say("fix_given"), code)
     if done.error is None:
-        return "The code ran without an error."
+        return say("fix_ran")
     return (yield from fix_last_cell(tools))
 
 
 def _with_package(source: str, error: CellFailure, tools: frozenset[str]) -> Steps[str]:
     module = error.message.strip("'\"").split("'")[-1].split(".")[0] or error.message
     if not (yield from install(module, tools)):
-        return f"`{module}` is not installed, and I have no tool that installs packages."
-    again = yield from run_code("With it installed, I run your cell again.", source)
-    return _report(error, [f"The package `{module}` was missing."], again)
+        return say("fix_no_package", module=module)
+    again = yield from run_code(say("fix_installed"), source)
+    return _report(error, [say("fix_package", module=module)], again)
 
 
 def _surroundings(known: dict[str, object]) -> KnownNames:
@@ -89,15 +87,11 @@ def _surroundings(known: dict[str, object]) -> KnownNames:
 
 def _report(error: CellFailure, reasons: list[str], done: Done) -> str:
     changes = "\n".join(f"- {reason}" for reason in reasons)
+    first = f"{error.name}: {error.message}"
     if done.error is None:
-        return (
-            f"Fixed: your cell failed with `{error.name}: {error.message}`.\n\n{changes}\n\n"
-            "The mended cell ran without an error."
-        )
-    return (
-        f"Your cell failed with `{error.name}: {error.message}`. I tried:\n\n{changes}\n\nIt still "
-        f"fails, now with `{done.error.name}: {done.error.message}`."
-    )
+        return say("fix_done", error=first, changes=changes)
+    now = f"{done.error.name}: {done.error.message}"
+    return say("fix_failed", error=first, changes=changes, now=now)
 
 
 @dataclass(frozen=True)
@@ -116,5 +110,5 @@ def _attempt(text: str, code: str, around: KnownNames) -> Steps[_Attempt]:
         if mended is None:
             break
         repairs.append(mended.reason)
-        done = yield from run_code(f"{mended.reason} I run it mended.", mended.code)
+        done = yield from run_code(say("fix_run", reason=mended.reason), mended.code)
     return _Attempt(done, tuple(repairs))

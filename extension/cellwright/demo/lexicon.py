@@ -9,6 +9,8 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -124,9 +126,27 @@ def _sentences() -> dict[str, list[str]]:
     return tomllib.loads(SENTENCES_FILE.read_text("utf-8"))
 
 
-def sentence(name: str, *, chinese: bool) -> str:
-    """What ``sentences.toml`` says, in the one language or the other."""
-    return _sentences()[name][chinese]
+_in_chinese: ContextVar[bool] = ContextVar("in_chinese", default=False)
+
+
+@contextmanager
+def answering(question: str) -> Iterator[None]:
+    """Let all that is said meanwhile be in the question's language."""
+    before = _in_chinese.set(is_chinese(question))
+    try:
+        yield
+    finally:
+        _in_chinese.reset(before)
+
+
+def in_chinese() -> bool:
+    """Whether the question that is answered is Chinese."""
+    return _in_chinese.get()
+
+
+def say(name: str, /, **parts: object) -> str:
+    """What ``sentences.toml`` has under a name, with its parts, in the question's language."""
+    return _sentences()[name][in_chinese()].format(**parts)
 
 
 def units_of(text: str) -> list[Unit]:

@@ -19,6 +19,7 @@ from cellwright.demo.cells import (
     reader_of,
 )
 from cellwright.demo.columns import Column, TableColumns, date_format
+from cellwright.demo.lexicon import say
 from cellwright.demo.mending import closest
 from cellwright.demo.sources import Source
 from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
@@ -38,10 +39,6 @@ LOAD_LIMIT = 4
 SAMPLED_ROWS = 1_000_000
 NOT_TABLES = ("application/", "audio/", "image/", "video/")
 CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f]")
-NO_TABLE = (
-    "I cannot read `{path}` as a table: it is {what}. Save the table as CSV in UTF-8, or load it "
-    "into a DataFrame and name that with `@name`."
-)
 FIND_ENCODING = """\
 from cellwright.text.file_kinds import find_encoding
 
@@ -78,7 +75,7 @@ def load(
     if name:
         if known := _seen_before(name, source.path, earlier):
             return known
-        done = yield from run_code(f"I look at `{name}`.", look_code(name))
+        done = yield from run_code(say("load_look", name=name), look_code(name))
         if not (source.path and done.error is not None and done.error.name == "NameError"):
             return (yield from _whole(name, done, source.path))
     return (yield from _FileReading(source, tools).read())
@@ -136,24 +133,22 @@ def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
     """The table that a look shows; looks again where it failed or was cut."""
     found = table_of(name, path, done.text)
     if done.error is not None and "unhashable" in done.error.message:
-        said = "Some values cannot be counted as they are, so I count their text."
+        said = say("load_count_text")
         done = yield from run_code(said, look_code(name, ".astype(str)"))
         found = table_of(name, path, done.text)
     elif found is None and done.error is None:
         done = yield from run_code(
-            "I ask for the columns alone.", f"{name}.info(verbose=True, show_counts=True)"
+            say("load_columns"), f"{name}.info(verbose=True, show_counts=True)"
         )
         found = table_of(name, path, done.text)
     if found is None and done.error is not None:
         why = f"{done.error.name}: {done.error.message}"
-        raise CannotGoOnError(f"I could not look at `{name}`: {why}")
+        raise CannotGoOnError(say("load_no_look", name=name, why=why))
     if found is None:
         raise CannotGoOnError(_unread(name, done.text))
     if not path and any(str(column.name).isdigit() for column in found.columns):
         # "7" may be a number or a text.
-        done = yield from run_code(
-            "How are the columns called exactly?", f"{name}.columns.tolist()"
-        )
+        done = yield from run_code(say("load_names"), f"{name}.columns.tolist()")
         labels = literal((re.findall(r"^\[.*\]$", done.text, re.M) or [""])[0])
         if isinstance(labels, list) and len(labels) == len(found.columns):
             named = zip(found.columns, labels, strict=True)
@@ -164,11 +159,8 @@ def _whole(name: str, done: Done, path: str) -> Steps[TableColumns]:
 def _unread(name: str, text: str) -> str:
     many = table_info(text)[1]
     if not many:
-        return f"I could not read what came back when I looked at `{name}`."
-    return (
-        f"`{name}` has {many} columns, more than I can see at once. Take those that you ask about, "
-        f'such as `few = {name}[["…", "…"]]`, and ask about `@few`.'
-    )
+        return say("load_unread", name=name)
+    return say("load_many", name=name, many=many)
 
 
 def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[Column, str]]]:
@@ -178,9 +170,7 @@ def find_values(frame: TableColumns, words: Sequence[str]) -> Steps[list[tuple[C
     if not columns or not words:
         return []
     named = ", ".join(f"“{word}”" for word in words)
-    done = yield from run_code(
-        f"I look for {named} in the table.", find_code(frame.name, columns, words)
-    )
+    done = yield from run_code(say("load_find", named=named), find_code(frame.name, columns, words))
     found = named_literals(done.text)
     return [(column, value) for column in columns for value in found.get(str(column.name), ())]
 
@@ -207,10 +197,10 @@ class _FileReading:
 
     def read(self) -> Steps[TableColumns]:
         if self._kind.startswith(NOT_TABLES) and self._is_delimited:
-            raise CannotGoOnError(NO_TABLE.format(path=self._path, what=self._kind))
-        text = f"I read `{self._path}` and look at it."
+            raise CannotGoOnError(say("load_no_table", path=self._path, what=self._kind))
+        text = say("load_read", path=self._path)
         if self._is_sampled:
-            text += f" It is large, so I read the first {SAMPLED_ROWS:,} rows only."
+            text += say("load_large", rows=SAMPLED_ROWS)
         for _ in range(LOAD_LIMIT):
             code = load_code(self._path, self._name, self._options)
             done = yield from run_code(text, f"{code}\n{look_code(self._name)}")
@@ -226,13 +216,13 @@ class _FileReading:
                 text = self._after_look(frame)
                 if not text:
                     return frame
-        raise CannotGoOnError(f"I could not read `{self._path}`, whatever options I tried.")
+        raise CannotGoOnError(say("load_gave_up", path=self._path))
 
     def _after_look(self, frame: TableColumns) -> str:
         """Why to read again; empty when the columns are fine."""
         header = str(frame.columns[0].name)
         if CONTROL_CHARACTER.search(header):
-            raise CannotGoOnError(NO_TABLE.format(path=self._path, what="binary data"))
+            raise CannotGoOnError(say("load_no_table", path=self._path, what=say("load_binary")))
         found = [mark for mark in DELIMITERS if mark in header and mark != self._options.get("sep")]
         if len(frame.columns) > 1 or not found:
             return ""
@@ -240,9 +230,7 @@ class _FileReading:
         examples = frame.columns[0].examples
         if found[0] == ";":
             self._options |= {"decimal": ","} if _has_decimal_comma(examples) else {}
-        return (
-            f"All columns came as one: they are separated by {found[0]!r}, so I read it that way."
-        )
+        return say("load_one_column", mark=repr(found[0]))
 
     def _after_error(self, error: CellFailure) -> Steps[str]:
         """What to say before the next try.
@@ -256,39 +244,38 @@ class _FileReading:
         if lacking and error.name in ("ModuleNotFoundError", "ImportError"):
             installed = yield from install(lacking[1], self._tools)
             if installed:
-                return "With it installed, I read the file again."
+                return say("load_installed")
         if error.name == "UnicodeDecodeError" and "encoding" not in self._options:
             return (yield from self._find_encoding())
         if error.name == "ParserError" and "sep" not in self._options:
             return (yield from self._peek())
-        raise CannotGoOnError(f"I could not read `{self._path}`: {error.name}: {error.message}")
+        why = f"{error.name}: {error.message}"
+        raise CannotGoOnError(say("load_error", path=self._path, why=why))
 
     def _find_encoding(self) -> Steps[str]:
-        text = "The file is not UTF-8, so I look which encoding it is in."
-        done = yield from run_code(text, FIND_ENCODING.format(path=quoted(self._path)))
+        code = FIND_ENCODING.format(path=quoted(self._path))
+        done = yield from run_code(say("load_encoding"), code)
         encoding = labelled(done.text, "encoding")
         if not encoding:
-            what = "text in an encoding that I do not recognise, or no text"
-            raise CannotGoOnError(NO_TABLE.format(path=self._path, what=what))
+            what = say("load_no_encoding")
+            raise CannotGoOnError(say("load_no_table", path=self._path, what=what))
         self._options["encoding"] = encoding
-        return f"It is in {encoding}, so I read it that way."
+        return say("load_encoded", encoding=encoding)
 
     def _peek(self) -> Steps[str]:
         opened = f'with open({quoted(self._path)}, encoding="utf-8-sig") as lines:'
         code = f'{opened}\n    print("header:", next(lines))'
-        done = yield from run_code(
-            "Its rows are not equally long, so I look at the first line.", code
-        )
+        done = yield from run_code(say("load_uneven"), code)
         header = labelled(done.text, "header")
         found = max((*DELIMITERS, ","), key=header.count)
         self._options |= {"sep": found} | ({"decimal": ","} if found == ";" else {})
         if found == ",":
             self._options["on_bad_lines"] = "skip"
-            return "The separator is right, so some rows are broken; I leave those out."
-        return f"The separator is {found!r}, so I read it that way."
+            return say("load_broken")
+        return say("load_separator", mark=repr(found))
 
     def _find(self) -> Steps[str]:
-        done = yield from run_code("The file is not there, so I look what is.", LIST_FILES)
+        done = yield from run_code(say("load_not_there"), LIST_FILES)
         ending = self._path.rpartition(".")[2].lower()
         there = [
             path
@@ -300,13 +287,11 @@ class _FileReading:
         right = closest(_stem(self._path), by_name)
         cut = [path for path in there if path.endswith(f" {self._path}")]
         if not right and cut:
-            raise CannotGoOnError(
-                f"There is no file `{self._path}`. If you mean `{cut[0]}`, put its name in quotes."
-            )
+            raise CannotGoOnError(say("load_in_quotes", path=self._path, cut=cut[0]))
         if not right:
-            raise CannotGoOnError(f"There is no file `{self._path}`, and none with a similar name.")
+            raise CannotGoOnError(say("load_no_file", path=self._path))
         wrong, self._path = self._path, by_name[right]
-        return f"There is no `{wrong}`; I take `{self._path}`."
+        return say("load_other", wrong=wrong, path=self._path)
 
 
 def _stem(path: str) -> str:
@@ -333,7 +318,7 @@ def convert(frame: TableColumns, columns: Sequence[Column], *, copy: bool) -> St
     name = f"{frame.name}_typed"
     conversion = _Conversion(replace(frame, name=name), wanted, f"{name} = {frame.name}.copy()")
     done = yield from conversion.run()
-    note = f"`{name}` is a copy of `{frame.name}` with text read as dates and numbers."
+    note = say("load_copy", name=name, frame=frame.name)
     return replace(done, notes=(note, *done.notes))
 
 
@@ -360,17 +345,15 @@ class _Conversion:
                 return LoadedTable(self._converted(missing), tuple(self._notes))
             text = self._react(failure(done.text))
         names = ", ".join(f"`{column.name}`" for column in self._columns)
-        return LoadedTable(
-            self._frame, (*self._notes, f"Not everything could be converted: {names}.")
-        )
+        return LoadedTable(self._frame, (*self._notes, say("load_unconverted", names=names)))
 
     def _first_words(self) -> str:
         parts = [
-            f"{', '.join(f'`{column.name}`' for column in columns)} as {what}"
-            for columns, what in ((self._dates, "dates"), (self._numbers, "numbers"))
+            say(name, columns=say("list_comma").join(f"`{column.name}`" for column in columns))
+            for columns, name in ((self._dates, "load_dates"), (self._numbers, "load_numbers"))
             if columns
         ]
-        return f"Some columns are text: I read {' and '.join(parts)}."
+        return say("load_text", parts=say("between_and").join(parts))
 
     def _code(self) -> str:
         name = self._frame.name
@@ -391,15 +374,12 @@ class _Conversion:
         culprit = quoted[2] if quoted else ""
         if "float" in error.message and self._culprit is None and self._numbers:
             self._culprit, self._dates = culprit, []
-            return (
-                f"{culprit!r} is not a plain number ({error.name}): I strip separators and signs, "
-                "and count what still is no number as missing."
-            )
+            return say("load_no_number", text=repr(culprit), error=error.name)
         if self._dates and self._second is None:
             return self._accept(culprit, error)
         if self._dates and self._second:
             self._second = ""
-            return f"That was not enough ({error.name}): I let pandas work out each date by itself."
+            return say("load_not_enough", error=error.name)
         return ""
 
     def _accept(self, culprit: str, error: CellFailure) -> str:
@@ -409,24 +389,19 @@ class _Conversion:
             # Day and month swapped: the first guess was wrong, there is no second format.
             self._dates = [_with_evidence(c, culprit) if c in wrong else c for c in self._dates]
             self._second = None
-            return f"{culprit!r} has the day first, so I read all of these dates that way."
+            return say("load_day_first", text=repr(culprit))
         if self._second:
-            return (
-                f"{culprit!r} is written in another way ({error.name}): I accept "
-                f"`{self._second}` as a second format, and count the rest as missing."
-            )
-        return (
-            f"{culprit!r} does not fit the others ({error.name}): I read each date by itself, and "
-            "count what is no date as missing."
-        )
+            parts = {"error": error.name, "format": self._second}
+            return say("load_second_format", text=repr(culprit), **parts)
+        return say("load_odd_date", text=repr(culprit), error=error.name)
 
     def _unread(self, text: str) -> list[str]:
         notes = []
         for column in self._columns:
             values = listed(text, f"{column.name} not read")
             if values:
-                shown = ", ".join(repr(value) for value in values)
-                notes.append(f"`{column.name}`: {shown} could not be read and count as missing.")
+                shown = say("list_comma").join(map(repr, values))
+                notes.append(say("load_note", name=column.name, shown=shown))
         return notes
 
     def _converted(self, missing: dict[str, str]) -> TableColumns:

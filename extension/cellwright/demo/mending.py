@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cellwright.demo.columns import cleaning_code, number_style
+from cellwright.demo.lexicon import say
 from cellwright.demo.transcript import CellFailure
 
 IMPORTS = {
@@ -73,7 +74,7 @@ def _missing_key(code: str, message: str, around: KnownNames) -> Mended | None:
         right = closest(wrong, [name for name in around.columns if name != wrong])
         if right and wrong not in known:
             fixed = _replace_literal(code, wrong, right)
-            return Mended(fixed, f"There is no column {wrong!r}; the closest is {right!r}.")
+            return Mended(fixed, say("mend_column", wrong=repr(wrong), right=repr(right)))
     return None
 
 
@@ -81,12 +82,12 @@ def _unknown_name(code: str, message: str, around: KnownNames) -> Mended | None:
     wrong = next(iter(_quotes(message)), "")
     if wrong in IMPORTS:
         line = IMPORTS[wrong]
-        return Mended(f"{line}\n\n{code}", f"`{wrong}` was used before `{line}`.")
+        return Mended(f"{line}\n\n{code}", say("mend_import", wrong=wrong, line=line))
     right = closest(wrong, around.names)
     if not right:
         return None
     fixed = re.sub(rf"\b{re.escape(wrong)}\b", right, code)
-    return Mended(fixed, f"There is no name `{wrong}`; the closest is `{right}`.")
+    return Mended(fixed, say("mend_name", wrong=wrong, right=right))
 
 
 def _wrong_value(code: str, message: str, _: KnownNames) -> Mended | None:
@@ -94,10 +95,10 @@ def _wrong_value(code: str, message: str, _: KnownNames) -> Mended | None:
         return _not_a_number(code, message)
     if "doesn't match format" in message or "does not match format" in message:
         fixed = re.sub(r"""format=(["']).*?\1""", 'format="mixed", errors="coerce"', code)
-        return Mended(fixed, f"Not every date is written alike: {_first_sentence(message)}.")
+        return Mended(fixed, say("mend_dates", why=_first_sentence(message)))
     if re.search(r"(?i)unknown datetime|not parse|day is out of range", message):
         fixed = re.sub(r"(to_datetime\((?:[^()]|\([^()]*\))*)\)", r'\1, errors="coerce")', code)
-        return Mended(fixed, f"A text is no date: {_first_sentence(message)}.")
+        return Mended(fixed, say("mend_no_date", why=_first_sentence(message)))
     return None
 
 
@@ -116,22 +117,20 @@ def _not_a_number(code: str, message: str) -> Mended:
         # A literal in the code itself: only its own text says what was meant.
         bare = wrong.replace(",", "").strip()
         fixed = _replace_literal(code, wrong, bare) if re.fullmatch(r"-?\d+", bare) else code
-    return Mended(
-        fixed, f"The text {wrong!r} is not a number as it stands; what cannot be one is missing."
-    )
+    return Mended(fixed, say("mend_number", wrong=repr(wrong)))
 
 
 def _wrong_type(code: str, message: str, _: KnownNames) -> Mended | None:
     if re.search(r"agg function failed|Could not convert|does not support (?:operation|reduction)"
                  r"|Cannot perform reduction|dtype 'str'", message):  # fmt: skip
         fixed = re.sub(r"\.(mean|median|sum|std|var)\(\)", r".\1(numeric_only=True)", code)
-        return Mended(fixed, "Columns of text cannot be summed up; only numbers are taken.")
+        return Mended(fixed, say("mend_numbers_only"))
     found = re.search(r'can only concatenate str \(not "(\w+)"\) to str', message)
     if found:
         fixed = re.sub(
             r"""((["'])[^"'\n]*\2) \+ (\w[\w.]*(?:\[[^\]]*\])?)""", r"\1 + str(\3)", code
         )
-        return Mended(fixed, f"Text and {found[1]} cannot be added; str() makes text of it.")
+        return Mended(fixed, say("mend_text", kind=found[1]))
     return None
 
 
@@ -141,7 +140,7 @@ def _missing_attribute(code: str, message: str, around: KnownNames) -> Mended | 
     if not right:
         return None
     fixed = re.sub(rf"\.{re.escape(wrong)}\b", f".{right}", code)
-    return Mended(fixed, f"There is no attribute `{wrong}`; `{right}` is what was meant.")
+    return Mended(fixed, say("mend_attribute", wrong=wrong, right=right))
 
 
 def _missing_file(code: str, message: str, around: KnownNames) -> Mended | None:
@@ -150,9 +149,8 @@ def _missing_file(code: str, message: str, around: KnownNames) -> Mended | None:
     right = next(iter(same_name), "") or closest(wrong, around.files)
     if not right:
         return None
-    return Mended(
-        _replace_literal(code, wrong, right), f"There is no file {wrong!r}; {right!r} is there."
-    )
+    reason = say("mend_file", wrong=repr(wrong), right=repr(right))
+    return Mended(_replace_literal(code, wrong, right), reason)
 
 
 def _division(code: str, _: str, around: KnownNames) -> Mended | None:
@@ -161,7 +159,7 @@ def _division(code: str, _: str, around: KnownNames) -> Mended | None:
         return None
     line = f'{found[1]}{found[2]} = {found[3]} / {found[4]} if {found[4]} else float("nan")'
     fixed = f"{code[: found.start()]}{line}{code[found.end() :]}"
-    return Mended(fixed, f"`{found[4]}` is zero; the result is then not a number (nan).")
+    return Mended(fixed, say("mend_zero", name=found[4]))
 
 
 def _syntax(code: str, message: str, _: KnownNames) -> Mended | None:
@@ -169,7 +167,7 @@ def _syntax(code: str, message: str, _: KnownNames) -> Mended | None:
     for attempt in _spellings(code, message):
         if _parses(attempt):
             changed = _changed_lines(code, attempt)
-            return Mended(attempt, f"The code could not be read ({message}); I changed {changed}.")
+            return Mended(attempt, say("mend_syntax", why=message, changed=changed))
     return None
 
 
@@ -216,7 +214,7 @@ def _changed_lines(before: str, after: str) -> str:
         if tag != "equal"
         for line in range(first, last)
     ]
-    return f"line {numbers[0]}" if len(numbers) == 1 else "the indentation"
+    return say("mend_line", line=numbers[0]) if len(numbers) == 1 else say("mend_indentation")
 
 
 def _quotes(message: str) -> list[str]:

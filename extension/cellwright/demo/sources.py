@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cellwright.demo.lexicon import say
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
 from cellwright.demo.transcript import DemoConversation, DemoExchange, failure, listed
 
@@ -22,10 +23,6 @@ ATTACHED = re.compile(r"^(\S.*?) \(([\d.,]+) (bytes|kB|MB|GB|TB)(?:, ([^()]*))?\
 UNIT_MEGABYTES = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3, "TB": 1e6}
 LARGE_MEGABYTES = 500.0
 WORD = re.compile(r"[^\W\d]\w*")
-NOTHING_HERE = (
-    "I found no data to work on: name a file (such as `sales.csv`), attach one with `--files`, "
-    "or name a DataFrame with `@name`."
-)
 LIST_FILES = """\
 from pathlib import Path
 
@@ -148,7 +145,7 @@ def _known_frames(conversation: DemoConversation) -> list[str]:
 
 
 def _frames_in_kernel(tools: frozenset[str]) -> Steps[list[str]]:
-    text = "No file is named, so I look for a DataFrame that is already there."
+    text = say("source_frames")
     if "list_variables" in tools:
         result = yield DemoCall(text, "list_variables", {})
         lines = [line for line in result.splitlines() if "DataFrame" in line]
@@ -165,15 +162,15 @@ def _file_here(tools: frozenset[str]) -> Steps[Source]:
         CannotGoOnError: There is none, or more than one.
     """
     if "run_cell" not in tools:
-        raise CannotGoOnError(NOTHING_HERE)
-    done = yield from run_code("There is none, so I look for a file in this folder.", LIST_FILES)
+        raise CannotGoOnError(say("source_none"))
+    done = yield from run_code(say("source_files"), LIST_FILES)
     files = listed(done.text, "data files")
     if len(files) == 1:
         return Source(path=files[0])
     if files:
         names = ", ".join(f"`{name}`" for name in files)
-        raise CannotGoOnError(f"There are several data files here: {names}. Name the one to use.")
-    raise CannotGoOnError(NOTHING_HERE)
+        raise CannotGoOnError(say("source_several", names=names))
+    raise CannotGoOnError(say("source_none"))
 
 
 def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:

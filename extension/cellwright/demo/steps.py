@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from cellwright.demo.lexicon import say
 from cellwright.demo.transcript import CellFailure, failure
 
 REFUSED = re.compile(r"^\s*(?:refused|not run|not allowed|denied)\b", re.I)
@@ -52,7 +53,7 @@ def run_code(text: str, code: str) -> Steps[Done]:
     """
     result = yield DemoCall(text, "run_cell", {"code": code})
     if REFUSED.match(result):
-        raise CannotGoOnError(f"I stop here, because the step was not allowed: {result.strip()}")
+        raise CannotGoOnError(say("not_allowed", result=result.strip()))
     return Done(code, result, failure(result))
 
 
@@ -60,7 +61,5 @@ def install(module: str, tools: frozenset[str]) -> Steps[bool]:
     """Ask for a missing package; tell whether there was a tool to ask with."""
     if "install_package" not in tools:
         return False
-    yield DemoCall(
-        f"`{module}` is not installed, so I ask to install it.", "install_package", {"name": module}
-    )
+    yield DemoCall(say("install", module=module), "install_package", {"name": module})
     return True

@@ -10,12 +10,12 @@ from typing import Any
 from cellwright.demo.answers import number
 from cellwright.llm.signatures import Field
 
-LEFT_IN = re.compile(r"\b(?:is|are) in `(\w+)`")
+LEFT_IN = re.compile(r"(?:\b(?:is|are) in|结果在) `(\w+)`")
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 EXACT = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 TABLES = ("DataFrame",)
-PLOTTED = "The plot shows "
+PLOTTED = ("The plot shows ", "图中用")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def results_in(answer: str, wanted: tuple[Field, ...], told: Sequence[str] = ())
 
 
 def _value(answer: str, field: Field, told: Sequence[str]) -> Any:
-    if field.type_name == "Figure" and PLOTTED in answer:
+    if field.type_name == "Figure" and any(said in answer for said in PLOTTED):
         return "figure"  # as every plot of ours is called
     if field.is_live:
         named = LEFT_IN.findall(answer) if field.type_name in TABLES else []
