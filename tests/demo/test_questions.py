@@ -9,6 +9,7 @@ tables of public packages (its README names them); the others are made up, or R'
 from __future__ import annotations
 
 import ast
+import calendar
 import contextlib
 import io
 import itertools
@@ -174,6 +175,11 @@ def test_notes_are_in_the_language_of_the_question_too(
             'pivot(index="month_of_year", columns="year"',
         ),
         ("packages/员工.csv", "男女月薪的直方图", 'groupby("性别")'),
+        (
+            "packages/seattle-weather.csv",
+            "bar chart of mean wind by weekday",
+            '["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]',
+        ),
         ("packages/员工.csv", "技术部和销售部的月薪箱线图", 'groupby("部门")'),
     ],
 )
@@ -183,6 +189,13 @@ def test_what_is_drawn_has_the_axes_the_order_and_the_parts_that_are_asked_for(
     conversation = Conversation(table)
     assert not is_refused(conversation.ask(question)[0])
     assert code in conversation.codes[-1]
+
+
+def test_days_of_the_week_stand_in_its_order() -> None:
+    asked = "how many rainy days per weekday"
+    answer, _ = Conversation("packages/seattle-weather.csv").ask(asked)
+    days = re.findall(r"^\| (\w+day) \|", answer, re.M)
+    assert days[1:] == [calendar.day_name[day] for day in range(7)]
 
 
 def test_a_number_of_a_person_is_told_with_the_name() -> None:

@@ -14,6 +14,11 @@ from cellwright.demo.lexicon import in_chinese, is_chinese, say
 from cellwright.demo.query import Aggregate, Filter, Group, PartOfText, Query, UnclearError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
+IN_WEEK_ORDER = """\
+.astype("category").cat.set_categories(
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    )"""
+"""The names of days as classes, which keeps them in the order of a week."""
 DATE_PARTS = {
     "year": "year",
     "month_of_year": "month",
@@ -572,14 +577,19 @@ def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
     for group in groups:
         place = f"{pick(rows, group.column)}{_naive(group.column)}.dt"
         if group.bucket == "weekday":
-            cut.append(f"weekday={place}.day_name()")
+            cut.append(f"weekday={place}.day_name(){IN_WEEK_ORDER}")
         elif group.bucket == "hour_of_day":
             cut.append(f"hour_of_day={place}.hour")
         elif group.bucket == "month_of_year":
             cut.append(f"month_of_year={place}.month")
         elif group.bucket:
             cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
-    return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
+    if not cut:
+        return rows, ""
+    columns = ", ".join(cut)
+    if IN_WEEK_ORDER in columns:
+        columns = "".join(f"\n    {column}," for column in cut) + "\n"
+    return "dated", f"dated = {rows}.assign({columns})\n"
 
 
 def _naive(column: Column) -> str:
@@ -591,7 +601,8 @@ def _naive(column: Column) -> str:
 
 
 def _grouped(rows: str, groups: Sequence[Group]) -> str:
-    observed = ", observed=True" if any(g.column.dtype == "category" for g in groups) else ""
+    classes = any(g.bucket == "weekday" or g.column.dtype == "category" for g in groups)
+    observed = ", observed=True" if classes else ""
     return f"{rows}.groupby({_keys(groups)}{observed})"
 
 
