@@ -142,6 +142,17 @@ def test_variables_stay_and_the_next_question_knows_what_was_said(place: RunCont
     assert second.start_executed[-1] == "answer = 41"
 
 
+@pytest.mark.parametrize("depth", [400, 900, 3_000])
+def test_a_call_nested_too_deeply_is_told_and_the_conversation_goes_on(
+    place: RunContext, depth: int
+) -> None:
+    nested = '{"code": "1", "x": ' + "[1," * depth + "2" + "]" * depth + "}"
+    talk = Conversation(place)
+    first = ask(place, [tool_call("run_cell", nested), text("Too deep.")], conversation=talk)
+    second = ask(place, [text("Hello.")], conversation=talk)
+    assert [first.answer, second.answer] == ["Too deep.", "Hello."]
+
+
 def test_what_the_person_ran_meanwhile_is_told(place: RunContext, kernel: FreshKernel) -> None:
     conversation = Conversation(place)
     ask(place, [text("Hello.")], conversation=conversation)

@@ -15,7 +15,7 @@ from cellwright.record.outputs import (
     Execution,
     StreamOutput,
 )
-from cellwright.record.run_record import RecordedCell, RecordedStep, RunRecord
+from cellwright.record.run_record import RecordedCell, RecordedExecution, RecordedStep, RunRecord
 from cellwright.session.run import Run
 
 ERROR = ErrorOutput("KeyError", "'x'", ("KeyError: 'x'",))
@@ -55,8 +55,30 @@ def test_it_tells_what_the_record_holds() -> None:
     assert (run.cost, run.duration) == (0.01234, 12.44)
 
 
-def test_its_code_is_what_ran_without_an_error() -> None:
-    assert Run(RECORD).code == "x = 1\nx\n\ny = 2"
+FRAME = "\x1b[36mCell\x1b[39m \x1b[32mIn[2]\x1b[39m\x1b[32m, line {}\x1b[39m\n----> x"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "done"),
+    [
+        ("a = 1\nb = (\n    2\n)\n1 / 0\nc = 3", 5, "a = 1\nb = (\n    2\n)"),
+        ("1 / 0", 1, ""),
+        ("a = 1\nfor n in range(3):\n    b = n\n    1 / n", 4, "a = 1"),
+        ("def f():\n    1 / 0\na = 1\nf()", 4, "def f():\n    1 / 0\na = 1"),
+        ("!ls\n1 / 0", 2, ""),
+        ("a = 1; 1 / 0", 1, ""),
+    ],
+)
+def test_its_code_is_what_ran_as_far_as_it_came(source: str, line: int, done: str) -> None:
+    error = ErrorOutput("ZeroDivisionError", "", ("---", FRAME.format(line), "File x, line 1"))
+    ran = (
+        RecordedExecution("a", source, "agent", execution=Execution("error", 0.1, error)),
+        RecordedExecution("b", "x = 1\nx", "agent", execution=Execution("ok", 0.1)),
+        RecordedExecution("c", "while True: pass", "agent"),
+        RecordedExecution("d", "y = 2", "user", execution=Execution("ok", 0.1)),
+    )
+    code = Run(replace(RECORD, executions=ran)).code
+    assert code == "\n\n".join(filter(None, [done, "x = 1\nx", "y = 2"]))
 
 
 @pytest.mark.parametrize(

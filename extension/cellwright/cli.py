@@ -242,7 +242,7 @@ def _add_demo_server(commands: Any) -> None:
 
 def _add_autoload(commands: Any) -> None:
     _command(commands, "enable", "autoloading", "Load the magics whenever IPython starts.")
-    _command(commands, "disable", "autoloading", "Load the magics only with %%load_ext.")
+    _command(commands, "disable", "autoloading", "Load the magics only where they are asked for.")
 
 
 def _add_schema(commands: Any) -> None:

@@ -7,11 +7,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from command_line import Shell, keep
 from recorded_runs import SYSTEM, called, cell_run, record_of, replied, started, user
 
+import cellwright.demo
 from cellwright.bench.saving import save_sample
 from cellwright.bench.suites.folder import read_item
 from cellwright.cli import main
@@ -32,6 +34,7 @@ from cellwright.record.run_record import RunRecord
 from cellwright.text.redaction import Redactor
 
 CODE = "best = sales.groupby('region').sum()\nprint(open('notes.txt').read())"
+DATA = Path(cellwright.demo.__file__).parent / "data"
 CHECK = "best.shape == (2, 1)"
 CSV = "region,revenue\nnorth,10\nsouth,4\n"
 
@@ -207,3 +210,21 @@ def test_a_trivial_sample_is_stored_in_three_kilobytes(
     assert main(command) == 0
     lines = (tmp_path / "out" / "oracle" / "tasks" / "runs.jsonl").read_bytes().splitlines()
     assert [len(line) <= 3_000 for line in lines] == [True, True], [len(line) for line in lines]
+
+
+@pytest.mark.kernel
+def test_the_run_of_the_tutorial_becomes_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of its cells fail behind a line whose effect the later ones need."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CELLWRIGHT_MODEL", "demo")
+    copyfile(DATA / "sales.csv", "sales.csv")
+    prompt = "Which month had the best revenue, by region? Leave the table in best"
+    assert main(["run", prompt, "--files", "sales.csv", "--mode", "auto", "-q"]) == 0
+    check = "best.shape == (4, 3) and sales['order_date'].dt.year.max() == 2025"
+    assert main(["save-sample", "last", "--check", check, "--to", "tasks"]) == 0
+    told = capsys.readouterr().out
+    assert "does not hold" not in told
+    assert "cellwright bench run tasks --agent oracle" in told

@@ -45,6 +45,19 @@ def test_documents_are_added_listed_found_and_removed(
     assert capsys.readouterr().out == "Nothing was found.\n"
 
 
+def test_a_key_in_a_document_is_not_shown(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "sk-proj-Abcdefghij0123456789Klmnop"
+    (project / "docs" / "returns.md").write_text(f"# Returns\nThe wombat uses {key} as key.")
+    assert main(["library", "add", "docs"]) == 0
+    for words in (["library", "search", "wombat"], ["library", "--json", "search", "wombat"]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        assert "wombat" in shown
+        assert key not in shown
+
+
 def test_a_library_is_forgotten_with_its_documents_where_that_is_said(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

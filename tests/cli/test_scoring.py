@@ -48,6 +48,19 @@ def test_thumbs_numbers_and_comments_are_kept_and_shown(
     assert scores_of(capsys, "--remove") == {}
 
 
+def test_a_key_in_what_is_said_of_a_run_is_not_kept(
+    run_id: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = StateCaptured(cwd=str(shell.folder))
+    keep(shell, [here if isinstance(e, StateCaptured) else e for e in analysis_run()])
+    (shell.folder / "sales.csv").write_text("region,revenue\nnorth,7\nsouth,1\nnorth,3\n")
+    key = "sk-proj-Abcdefghij0123456789Klmnop"
+    said = scores_of(capsys, "up", "--name", key)
+    said |= scores_of(capsys, "--check", f"'{key}' != ''", "--comment", f"with {key}")
+    assert len(said) == 2
+    assert key not in json.dumps(said)
+
+
 def test_more_points_than_there_are_is_refused(
     run_id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

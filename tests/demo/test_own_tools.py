@@ -101,6 +101,29 @@ def test_a_plot_is_the_figure_it_was_drawn_in() -> None:
     assert results_in(answer, wanted).values == {"chart": "figure", "table": "price_by_item"}
 
 
+@pytest.mark.parametrize(
+    ("asked", "types", "values", "missing"),
+    [
+        (
+            "Which item has the highest price?",
+            "item: str, share: float",
+            {"item": "pear"},
+            ["share"],
+        ),
+        ("Which item is the dearest?", "top_price: float", {}, ["top_price"]),
+        ("maximum of price by item", "max_price: float", {"max_price": 1230.5}, []),
+        ("highest price by item", "maximum_price: float", {"maximum_price": 1230.5}, []),
+    ],
+)
+def test_a_result_is_filled_only_with_what_its_name_says(
+    asked: str, types: str, values: dict[str, Any], missing: list[str]
+) -> None:
+    answer = ANSWER.replace(" has the highest", " is the `item` with the highest")
+    results = results_in(answer, Signature.parse(f"-> {types}").outputs, (), asked)
+    assert results.values == values
+    assert [field.name for field in results.missing] == missing
+
+
 def test_a_chinese_answer_fills_tables_and_plots_too() -> None:
     wanted = Signature.parse("-> chart: Figure, table: DataFrame").outputs
     answer = "图中用柱状图展示 各 item 的price。结果在 `price_by_item` 中。"

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from recorded_runs import analysis_run, record_of, started
+from recorded_runs import analysis_run, called, record_of, replied, started
 from sample_strategies import samples
 
 from cellwright.errors import SetupError
@@ -28,7 +28,8 @@ from cellwright.exports.sample import SampleRecord, SampleTask, Score
 from cellwright.exports.sampling import sample_of
 from cellwright.exports.spans import attributes
 from cellwright.exports.tables import frame_of, read_csv, read_parquet, samples_of_frame
-from cellwright.record.events import RunFinished
+from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
 from cellwright.text.redaction import Redactor
 
 SAMPLE = replace(
@@ -103,6 +104,24 @@ def test_any_sample_is_a_valid_notebook_and_a_harmless_page(sample: SampleRecord
     for page in (sample_page(clean), evaluated_page(sample_notebook(clean))):
         assert not re.search(r"<(script|iframe|object|link)\b", page)
         assert not re.search(r"<[^>]* on\w+=", page)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_what_utf_8_and_python_s_reader_of_json_cannot_take_is_written(
+    name: str, tmp_path: Path
+) -> None:
+    deep = '{"code": "1", "x": ' + "[1," * 3_000 + "2" + "]" * 3_000 + "}"
+    call = ToolCall("c1", "run_cell", deep)
+    run = record_of(
+        [
+            started("caf\udce9"),
+            replied(AssistantMessage("", (call,))),
+            ModelAsked(2, (called("c1"), ToolMessage("c1", "run_cell", (TextPart("no"),)))),
+            RunFinished("completed", "half \ud83d"),
+        ]
+    )
+    (path, *_) = write_run(run, name, tmp_path / "run", Redactor({}))
+    assert path.stat().st_size
 
 
 @pytest.mark.parametrize("name", sorted({*READERS} - {"atif", "ipynb"}))

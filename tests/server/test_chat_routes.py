@@ -128,7 +128,9 @@ async def test_a_chat_is_renamed_and_moved(client: Client, watcher: Watcher) -> 
     assert (answer.json["title"], answer.json["notebook_path"]) == ("New name", "a.ipynb")
     answer = await client.call("PATCH", f"chats/{chat}", {"notebook_path": "b.ipynb"})
     assert (answer.json["title"], answer.json["notebook_path"]) == ("New name", "b.ipynb")
-    assert [told.notebook_path for told in watcher.changed] == ["a.ipynb", "b.ipynb"]
+    key = "sk-proj-Abcdefghij0123456789Klmnop"
+    assert key not in (await client.call("PATCH", f"chats/{chat}", {"title": key})).json["title"]
+    assert [told.notebook_path for told in watcher.changed] == ["a.ipynb", "b.ipynb", "b.ipynb"]
 
 
 async def test_002_47_a_chat_keeps_which_text_filters_are_on_and_in_which_order(

@@ -74,6 +74,12 @@ class TestWords:
         say(database, text, text[::-1])
         assert SearchIndex(database).runs_that_say(word) == chat_search._scanned(database, word)
 
+    @pytest.mark.parametrize("word", ["needleword", "NE"])
+    def test_the_end_of_a_very_long_answer_is_found(self, database: Database, word: str) -> None:
+        run = say(database, "question", "lorem ipsum " * 8_000 + "Needleword")
+        assert SearchIndex(database).runs_that_say(word) == {run}
+        assert chat_search._scanned(database, word) == {run}
+
 
 class TestFreshness:
     def test_what_was_said_since_the_last_search_is_found(self, database: Database) -> None:

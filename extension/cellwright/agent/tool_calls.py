@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 import traceback
@@ -44,6 +43,7 @@ from cellwright.record.messages import (
     ToolMessage,
     sum_by_model,
 )
+from cellwright.record.values import json_or_none
 from cellwright.text.browser_loads import browser_loads
 from cellwright.tools import Component, ToolContext
 from cellwright.tools.cell_running import last_end, patiently
@@ -491,10 +491,7 @@ def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) 
 
 def _argument_names(call: ToolCall) -> list[str]:
     """Names of all arguments as the model wrote them, those a tool does not have too."""
-    try:
-        written = json.loads(call.arguments)
-    except ValueError:
-        return []
+    written = json_or_none(call.arguments)
     return [str(name) for name in written] if isinstance(written, dict) else []
 
 

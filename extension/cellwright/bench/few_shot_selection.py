@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from cellwright.context.few_shot import TOKEN_LIMIT, Demo, DemoSet
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleRecord
 from cellwright.record.run_record import list_checks
+from cellwright.record.values import json_or_none
 from cellwright.tools.structured_output import HandIn
 
 PUBLIC_SUITES = frozenset({"ds1000", "dseval", "dseval-errors", "humaneval"})
@@ -158,7 +158,8 @@ def _handed_in(messages: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     given = [call["function"] for call in calls if call["function"]["name"] == HandIn.name]
     if not given:
         return {}
-    values = json.loads(given[-1]["arguments"]).get("values")
+    arguments = json_or_none(given[-1]["arguments"])
+    values = arguments.get("values") if isinstance(arguments, dict) else None
     return values if isinstance(values, Mapping) else {}
 
 

@@ -117,10 +117,10 @@ def write_assertion(check: str) -> str:
 
 
 def code_of(record: RunRecord) -> Iterator[str]:
-    """The code that ran without an error, in the order in which it ran."""
+    """The code that ran, as far as it came, in the order in which it ran."""
     for ran in record.executions:
-        if ran.execution is not None and ran.execution.status == "ok" and ran.source.strip():
-            yield ran.source
+        if code := ran.code_done.strip("\n"):
+            yield code
 
 
 def find_files(record: RunRecord, sources: tuple[str, ...], redactor: Redactor) -> dict[str, Path]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, VerbContext
+from cellwright.commands.records import make_redactor
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import cut, one_line, stopping
 from cellwright.errors import RunCancelled
@@ -101,7 +102,9 @@ def search(context: VerbContext) -> Result:
         scope = Scope(libraries.around(os.getcwd()))
         results = libraries.searcher.search(scope, context.words[0])
     rows, lines = [], []
-    for number, hit in enumerate(results.hits, start=1):
+    redactor = make_redactor(context.settings)
+    hits = [redactor.event(hit) for hit in results.hits]
+    for number, hit in enumerate(hits, start=1):
         place, words = one_line(place_words(hit)), cut(one_line(hit.text), TEXT_CHARACTERS)
         rows.append((f"[{number}]", place, words))
         lines += [f"[{number}] {place}", f"    {words}"]
@@ -111,8 +114,8 @@ def search(context: VerbContext) -> Result:
         text,
         ("", "where", "text"),
         rows,
-        results.hits,
-        {"hits": [to_dict(hit) for hit in results.hits], "problem": results.problem},
+        hits,
+        {"hits": [to_dict(hit) for hit in hits], "problem": results.problem},
         "\n".join(filter(None, [text, *lines])),
         COMPLETED if results.hits else NOT_COMPLETED,
     )

@@ -67,7 +67,8 @@ def _say(context: VerbContext, word: str) -> list[Score]:
         SetupError: More points are given than there are.
     """
     options, points = context.options, float(context.options.points)
-    comment = make_redactor(context.settings).text(options.comment)
+    redactor = make_redactor(context.settings)
+    comment = redactor.text(options.comment)
     if word in THUMBS:
         said = make_thumb(comment, is_up=word == "up")
     elif not word:
@@ -81,7 +82,7 @@ def _say(context: VerbContext, word: str) -> list[Score]:
                 hint=f"Say of how many: {context.prefix}score {word} --points {most:g}",
             )
         said = Score("score", value, passed=value >= PASSED_FROM, explanation=comment)
-    return [replace(said, name=options.name or said.name, points=points)]
+    return [replace(said, name=redactor.text(options.name) or said.name, points=points)]
 
 
 def make_checks(context: VerbContext, record: RunRecord, checks: Sequence[str]) -> list[Score]:
@@ -92,10 +93,10 @@ def make_checks(context: VerbContext, record: RunRecord, checks: Sequence[str]) 
     """
     if not checks:
         return []
-    options = context.options
+    options, redactor = context.options, make_redactor(context.settings)
     codes = [write_assertion(check) for check in checks]
     before = tuple(code for code in record.start_executed if not asks_agent(code))
-    files = find_files(record, (*before, *code_of(record)), make_redactor(context.settings))
+    files = find_files(record, (*before, *code_of(record)), redactor)
     item = Item(
         record.run_id, record.prompt, files=files, checks=tuple(Assertion(c) for c in codes)
     )
@@ -115,5 +116,5 @@ def make_checks(context: VerbContext, record: RunRecord, checks: Sequence[str]) 
         said = replace(found, name=named, points=options.points)
         if options.comment and not said.explanation:
             said = replace(said, explanation=options.comment)
-        scores.append(assertion_cell(said, code))
+        scores.append(redactor.event(assertion_cell(said, code)))
     return scores

@@ -54,7 +54,7 @@ def found_component(target: str) -> Component:
 def _called(made: Component, arguments: str) -> CheckInfo:
     try:
         given = json.loads(arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SetupError(f"The arguments {arguments!r} are no JSON: {error}.") from error
     if not isinstance(given, dict):
         raise SetupError(f"The arguments {arguments!r} are no JSON object.")

@@ -280,7 +280,8 @@ def _typed(
 ) -> Steps[str]:
     """The same work, and what came of it as typed results."""
     answer = yield from _plan(conversation, tools)
-    results = results_in(answer, wanted.outputs, [each.result for each in conversation.exchanges])
+    told = [each.result for each in conversation.exchanges]
+    results = results_in(answer, wanted.outputs, told, conversation.prompt)
     if results.missing:
         names = ", ".join(f"`{field.name}: {field.type_name}`" for field in results.missing)
         return f"{answer}\n\n{say('typed_missing', names=names)}"

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cellwright.record.values import json_or_none
+
 BLOCK = re.compile(
     r"<(?P<tag>examples|files|context|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S
 )
@@ -125,10 +127,7 @@ def _exchanges(messages: list[Mapping[str, Any]]) -> tuple[DemoExchange, ...]:
 
 
 def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        found = json.loads(call["function"]["arguments"])
-    except ValueError:
-        return {}
+    found = json_or_none(call["function"]["arguments"])
     return found if isinstance(found, dict) else {}
 
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.demo.answers import number
+from cellwright.demo.lexicon import lexicon, units_of
 from cellwright.llm.signatures import Field
 
 LEFT_IN = re.compile(r"(?:\b(?:is|are) in|结果在) `(\w+)`")
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 EXACT = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+NAMED = re.compile(r"\*\*(?!-?[\d.,]+ ?%?\*\*)([^*\n]+)\*\* (?:is|has) ")
+"""An answer that begins with a name that was looked for."""
+ANY_NUMBER = frozenset(["n", "x", "y", "number", "value", "result", "answer", "count", "total"])
+"""Stems of names that say nothing of what the number is."""
 TABLES = ("DataFrame",)
 PLOTTED = ("The plot shows ", "图中用")
 
@@ -26,21 +31,27 @@ class TypedResults:
     missing: tuple[Field, ...] = ()
 
 
-def results_in(answer: str, wanted: tuple[Field, ...], told: Sequence[str] = ()) -> TypedResults:
+def results_in(
+    answer: str, wanted: tuple[Field, ...], told: Sequence[str] = (), asked: str = ""
+) -> TypedResults:
     """The wanted results that the answer holds.
 
-    A text is the answer's first sentence, a number the first one that it stresses, or its last
-    line; a table is the variable that the answer names.
+    A text is the answer's first sentence, or the value that the answer names where the result has
+    the name of what was asked for; a number is the first one that the answer stresses, or its last
+    line; a table is the variable that the answer names. A number whose name says something that
+    the question does not ask for is not there.
 
     Args:
         answer: In words.
         wanted: The results.
         told: What the kernel said, in which numbers are not rounded.
+        asked: The question.
     """
+    question = {unit.stem for unit in units_of(asked)}
     values: dict[str, Any] = {}
     missing = []
     for field in wanted:
-        value = _value(answer, field, told)
+        value = _value(answer, field, told, question)
         if value is None:
             missing.append(field)
         else:
@@ -48,18 +59,37 @@ def results_in(answer: str, wanted: tuple[Field, ...], told: Sequence[str] = ())
     return TypedResults(values, tuple(missing))
 
 
-def _value(answer: str, field: Field, told: Sequence[str]) -> Any:
+def _value(answer: str, field: Field, told: Sequence[str], question: set[str]) -> Any:
     if field.type_name == "Figure" and any(said in answer for said in PLOTTED):
         return "figure"  # as every plot of ours is called
     if field.is_live:
         named = LEFT_IN.findall(answer) if field.type_name in TABLES else []
         return named[-1] if named else None
     if field.annotation is str:
+        named = NAMED.match(answer)
+        if named is not None and _is_asked(field.name, question):
+            return named[1]
         first = next((line for line in answer.splitlines() if line.strip()), "")
         return first.replace("**", "").replace("`", "").strip() or None
-    if field.annotation in (int, float):
+    if field.annotation in (int, float) and (
+        {unit.stem for unit in units_of(field.name)} <= ANY_NUMBER
+        or _is_asked(field.name, question)
+    ):
         return _number(answer, field.annotation, told)
     return None
+
+
+def _is_asked(name: str, question: set[str]) -> bool:
+    """Whether each word of a result's name is one of the question's, or means the same as one."""
+    said = {sense for stem in question for sense in _meanings(stem)}
+    return all(
+        unit.stem in question or _meanings(unit.stem) & said or unit.stem in ANY_NUMBER
+        for unit in units_of(name)
+    ) and bool({unit.stem for unit in units_of(name)} - ANY_NUMBER)
+
+
+def _meanings(stem: str) -> set[tuple[str, str]]:
+    return {(each.kind, each.value) for each in lexicon().senses.get((stem,), ())}
 
 
 def _number(answer: str, kind: type, told: Sequence[str]) -> Any:

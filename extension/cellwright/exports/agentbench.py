@@ -25,7 +25,7 @@ from cellwright.record.messages import (
     ToolCall,
 )
 from cellwright.record.run_record import RunRecord
-from cellwright.record.values import safe_json
+from cellwright.record.values import json_or_none, safe_json
 
 STATUSES = frozenset(
     {"running", "completed", "agent context limit", "agent validation failed"}
@@ -126,10 +126,8 @@ def _pieces(message: Message) -> Iterator[str]:
 
 
 def _call(call: ToolCall) -> str:
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        arguments = call.arguments
+    read = json_or_none(call.arguments)
+    arguments = call.arguments if read is None else read
     told = {"id": call.id, "name": call.name, "arguments": arguments}
     return f"```json\n{json.dumps(told, ensure_ascii=False)}\n```"
 

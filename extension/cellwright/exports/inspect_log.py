@@ -17,7 +17,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled, trimmed
-from cellwright.record.values import safe_json
+from cellwright.record.values import json_or_none, safe_json
 
 # A sample as Inspect has one: messages, events, scores; the whole record is in its store.
 #
@@ -200,10 +200,7 @@ def _plain(message: Mapping[str, Any]) -> str:
 def _tool_call(call: Mapping[str, Any]) -> JSON:
     function = call["function"]
     made: JSON = {"id": call["id"], "function": function["name"], "type": "function"}
-    try:
-        arguments = json.loads(function["arguments"])
-    except ValueError:
-        arguments = None
+    arguments = json_or_none(function["arguments"])
     if isinstance(arguments, dict):
         return {**made, "arguments": arguments}
     why = f"The arguments are no JSON object: {function['arguments']!r}"

@@ -29,7 +29,7 @@ from cellwright.record.run_record import Grade as Grade
 from cellwright.record.run_record import Score as Score
 from cellwright.record.run_record import list_checks
 from cellwright.record.run_record import sum_points as sum_points
-from cellwright.record.values import from_dict, safe_json, tag_of, to_dict
+from cellwright.record.values import from_dict, json_or_none, safe_json, tag_of, to_dict
 
 SCHEMA = "cellwright.sample/1"
 
@@ -273,10 +273,7 @@ def arguments_said(messages: Iterable[Message]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for message in messages:
         for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
-            try:
-                found[call.id] = json.loads(call.arguments)
-            except ValueError:
-                found[call.id] = None
+            found[call.id] = json_or_none(call.arguments)
     return found
 
 

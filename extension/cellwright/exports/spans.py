@@ -15,6 +15,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled, trimmed
+from cellwright.record.values import safe_text
 from cellwright.tools.evaluation import ATTRIBUTES, CONVENTIONS_VERSION
 
 # Names of attributes in spans of whole runs: the table of tool calls, and what models add to it.
@@ -81,7 +82,7 @@ def write(samples: Iterable[SampleRecord], path: Path) -> tuple[Path, ...]:
     """Write a line a sample; the path."""
     with path.open("w", encoding="utf-8") as file:
         for sample in samples:
-            file.write(json.dumps(trace_of(sample), ensure_ascii=False) + "\n")
+            file.write(safe_text(json.dumps(trace_of(sample), ensure_ascii=False)) + "\n")
     return (path,)
 
 

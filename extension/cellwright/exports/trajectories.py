@@ -17,6 +17,7 @@ from typing import Any
 from cellwright.errors import SetupError
 from cellwright.exports.inspect_log import moment
 from cellwright.exports.sample import ReplyGiven, SampleRecord, trimmed
+from cellwright.record.values import json_or_none, safe_text
 
 JSON = dict[str, Any]
 VERSION = "ATIF-v1.7"
@@ -41,7 +42,9 @@ def write(samples: Iterable[SampleRecord], path: Path) -> tuple[Path, ...]:
     for sample in samples:
         pictures: dict[str, bytes] = {}
         document = trajectory_of(sample, path.stem.removesuffix(".trajectory"), pictures)
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        path.write_text(
+            safe_text(json.dumps(document, ensure_ascii=False, indent=1)) + "\n", "utf-8"
+        )
         written.append(path)
         for name, data in pictures.items():
             path.with_name(name).write_bytes(data)
@@ -149,10 +152,7 @@ def _said(message: Mapping[str, Any], reply: ReplyGiven | None, sample: SampleRe
 def _call(call: Mapping[str, Any]) -> JSON:
     function = call["function"]
     made: JSON = {"tool_call_id": str(call["id"]), "function_name": str(function["name"])}
-    try:
-        arguments = json.loads(function["arguments"])
-    except ValueError:
-        arguments = None
+    arguments = json_or_none(function["arguments"])
     if isinstance(arguments, dict):
         return {**made, "arguments": arguments}
     return {**made, "arguments": {}, "extra": {"not_an_object": function["arguments"]}}

@@ -44,7 +44,7 @@ def expanded(template: str, environ: Mapping[str, str]) -> str:
             return found or match["default"]
         raise ToolError(
             f"The environment variable {match['name']!r} is not set.",
-            hint="Tell the person to set it where cellwright runs and to start that again.",
+            hint="It is to be set where cellwright runs, in a notebook with os.environ.",
         )
 
     return VARIABLE.sub(value, template)

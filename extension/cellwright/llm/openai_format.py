@@ -41,6 +41,7 @@ from cellwright.record.messages import (
     UserRole,
     text_of,
 )
+from cellwright.record.values import json_or_none
 from cellwright.text.cleaning import without_lone_surrogates
 
 # How freely a model chooses words, as services take it (requirements 000-05, X-12).
@@ -475,11 +476,7 @@ def readable_arguments(arguments: str) -> str:
     vLLM, llama.cpp and Ollama read the arguments of past calls and refuse the whole request
     when one of them is not a JSON object.
     """
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        value = None
-    if isinstance(value, dict):
+    if isinstance(json_or_none(arguments), dict):
         return arguments
     return json.dumps({UNREADABLE_ARGUMENTS: arguments}, ensure_ascii=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,7 @@ from cellwright.record.outputs import (
     OutputMessage,
     source_hash,
 )
+from cellwright.text.cleaning import plain_text
 
 # The whole conversation of a run, put together from what each request added to it.
 
@@ -203,6 +205,34 @@ class RecordedExecution:
     call_id: str = ""
     started_at: float = 0.0
     """Seconds since the epoch."""
+
+    @property
+    def code_done(self) -> str:
+        """The source as far as it ran: of a cell that failed, what stands above the error.
+
+        Later cells may need what those did. Empty where it is not known how far a cell came.
+        """
+        if self.execution is None:
+            return ""
+        return self.source if self.execution.status == "ok" else _done(self.source, self.execution)
+
+
+CELL_LINE = re.compile(r"^Cell In\[(\d+)\], line (\d+)", re.M)
+"""Where IPython says in a traceback which line of which cell it is about."""
+
+
+def _done(source: str, failed: Execution) -> str:
+    frames = plain_text("\n".join(failed.error.traceback)) if failed.error is not None else ""
+    own = failed.execution_count
+    # A function that the cell defines stands above the line that calls it.
+    lines = [int(line) for count, line in CELL_LINE.findall(frames) if own in (None, int(count))]
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError):  # magics, or a text that never ran
+        return ""
+    ends = [each.end_lineno or 0 for each in statements]
+    last = max((end for end in ends if end < max(lines, default=0)), default=0)
+    return "\n".join(source.split("\n")[:last])
 
 
 @dataclass

@@ -154,6 +154,36 @@ def read_json(text: str | bytes) -> Any:
     return value
 
 
+NESTING_LIMIT = 500
+"""Python reads and writes about twice as many levels, fewer while many functions are called."""
+
+
+def json_or_none(text: str) -> Any:
+    """The value of a text that somebody else wrote as JSON; None where it cannot be used as that.
+
+    Unlike ``read_json`` it takes numbers of any size. What is nested more than 500 deep is not
+    taken: it could be read here and then not be written at another place.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    brackets = text.count("[") + text.count("{")
+    return value if brackets <= NESTING_LIMIT or _depth(value) <= NESTING_LIMIT else None
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level := [
+        inner
+        for each in level
+        if isinstance(each, list | dict)
+        for inner in (each.values() if isinstance(each, dict) else each)
+    ]:
+        depth += 1
+    return depth
+
+
 def _integer(digits: str) -> int:
     # The length first: Python refuses thousands of digits, and takes its time for hundreds.
     if len(digits) > INTEGER_DIGITS or not -INTEGER_LIMIT <= int(digits) < INTEGER_LIMIT:

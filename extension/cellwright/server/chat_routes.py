@@ -226,7 +226,7 @@ class ChatRoute(Route):
             settings = with_filters(chat.settings, map(str, changes["text_filters"]))
             chat = shared.chats.keep_settings(chat_id, settings)
         if "title" in changes:
-            chat = shared.chats.rename(chat_id, changes["title"])
+            chat = shared.chats.rename(chat_id, shared.redactor().text(changes["title"]))
         if "notebook_path" in changes:
             chat = shared.chats.move(chat_id, changes["notebook_path"])
         if "prompt" in changes or "prompt_adds" in changes:

@@ -70,9 +70,8 @@ class Run:
 
     @property
     def code(self) -> str:
-        """The code of the cells that ran without an error, as one text."""
-        good = [c for c in self.cells if c.execution is not None and c.execution.status == "ok"]
-        return "\n\n".join(c.cell.source for c in good if c.cell.cell_type == "code")
+        """The code that ran, as far as it came, as one text: run again, it does the same again."""
+        return "\n\n".join(filter(None, (ran.code_done for ran in self.record.executions)))
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row a cell: source, status, seconds, error, text of its outputs."""

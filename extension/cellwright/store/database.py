@@ -89,6 +89,8 @@ def _is_inside(path: str, folder: str) -> bool:
 
 BEGIN_PAUSE_SECONDS = 0.005
 EMPTY_FILE_GRACE_SECONDS = 10.0
+OPENING_CHECK_SECONDS = 0.5
+CHECK_SECONDS = 5.0
 """A younger empty file is one that another process is just making."""
 STALE_LOCK_SECONDS = 60.0
 """No transaction of ours takes nearly as long."""
@@ -221,7 +223,7 @@ def _open(path: Path, options: OpenOptions, notices: list[StoreNotice]) -> Opene
             ),
         ]
         if unclean:
-            _check(connection, limit_seconds=0.5)
+            _check(connection, limit_seconds=OPENING_CHECK_SECONDS)
         known = {migration.__name__ for migration in options.migrations}
         if set(applied(connection)) - known:
             return Opened(_query_only(connection), False, (*notices, _newer(path)))
@@ -556,6 +558,21 @@ class Database:
             if self._memory is None:
                 return on_disk, []
             return on_disk, self._memory.execute(sql, parameters).fetchall()
+
+    def find_damage(self) -> str:
+        """What is wrong with the file, looked for a few seconds at most; empty: nothing is found.
+
+        A record that was closed cleanly is not looked through when it is opened.
+        """
+        if self.path is None or not self.path.exists():
+            return ""
+        try:
+            location = f"{self.path.absolute().as_uri()}?mode=ro"
+            with contextlib.closing(_connect(location, self._options.busy_seconds)) as connection:
+                _check(connection, limit_seconds=CHECK_SECONDS)
+        except sqlite3.Error as error:
+            return str(error) if not _is_passing(error) else ""
+        return ""
 
     def rest(self) -> None:
         """Let go of the file until it is needed again: a fork must not inherit it open."""

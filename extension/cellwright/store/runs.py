@@ -544,6 +544,7 @@ class RunStore:
         events = self.events(run_id)
         record = replace(fold(events), scores=self.scores.of(run_id))
         if not record.run_id:
+            self._check_whole()
             raise SetupError(f"There is no run {run_id!r}.", hint="See the list of runs.")
         missing = events[-1].sequence - len(events)
         if missing:
@@ -673,8 +674,20 @@ class RunStore:
             places[str(run_id)] = (is_own + (is_own and is_kept), float(moment))
         known = sorted(places, key=lambda run_id: (*places[run_id], run_id), reverse=True)
         if not known:
+            self._check_whole()
             raise SetupError("There is no run yet.", hint="Ask something with %agent first.")
         return find_id(name, known, "run")
+
+    def _check_whole(self) -> None:
+        """Where rows are missing because the file is damaged, that is why a run is not found.
+
+        Raises:
+            StoreError: It is damaged.
+        """
+        if problem := self._database.find_damage():
+            raise StoreError(
+                f"The record is damaged: {problem}.", hint="Run: cellwright doctor --repair"
+            )
 
     def delete(self, run_id: str) -> None:
         """Remove a run and what only it used, from the disk too.

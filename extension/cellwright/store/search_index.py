@@ -12,8 +12,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from cellwright.record.values import json_or_none
 from cellwright.store.database import Database
+from cellwright.store.event_rows import BLOB_KEY, BlobFolder
 
 FILE = "search.sqlite"
 SHORTEST_CHARACTERS = 3
@@ -21,11 +24,12 @@ BUSY_SECONDS = 2.0
 BATCH_RUNS = 200
 SAID = "kind IN ('model_replied', 'run_finished')"
 COUNTS = f"SELECT run_id, COUNT(*) FROM events WHERE {SAID} GROUP BY run_id"
-TEXTS = f"""SELECT run_id, sequence,
+SAYS = f"""SELECT run_id, sequence,
         CASE WHEN json_valid(data) THEN
             COALESCE(json_extract(data, '$.message.text'), json_extract(data, '$.answer'))
-        END
-    FROM events WHERE {SAID} AND run_id IN ({{}})"""
+        END AS said
+    FROM events WHERE {SAID}"""
+TEXTS = f"{SAYS} AND run_id IN ({{}})"
 PROMPTS = "SELECT run_id, 0, prompt FROM runs WHERE run_id IN ({})"
 TABLES = (
     """CREATE TABLE IF NOT EXISTS entries (
@@ -114,10 +118,7 @@ class SearchIndex:
         rows += self._database.read(TEXTS.format(marks), runs)
         connection.executemany(
             "INSERT OR IGNORE INTO entries (run_id, sequence, text) VALUES (?, ?, ?)",
-            [
-                (run_id, sequence, text if isinstance(text, str) else "")
-                for run_id, sequence, text in rows
-            ],
+            [(run_id, sequence, _whole(self._database, text)) for run_id, sequence, text in rows],
         )
 
     @contextmanager
@@ -232,6 +233,7 @@ def _escaped(text: str) -> str:
 PROMPTS_LIKE = "SELECT run_id FROM runs WHERE {}"
 ANSWERS = """SELECT DISTINCT run_id FROM events
     WHERE kind IN ('model_replied', 'run_finished') AND json_valid(data) AND ({})"""
+LONG_ANSWERS = f"SELECT run_id, said FROM ({SAYS}) WHERE said LIKE ?"
 ANSWER_PATHS = ("$.message.text", "$.answer")
 
 
@@ -254,7 +256,21 @@ def _scanned(database: Database, word: str) -> frozenset[str]:
     )
     rows = database.read(PROMPTS_LIKE.format(prompts), patterns)
     rows += database.read(ANSWERS.format(answers), patterns * len(ANSWER_PATHS))
+    long_ones = database.read(LONG_ANSWERS, (f'{{"{BLOB_KEY}"%',))
+    rows += [
+        (run_id,)
+        for run_id, text in long_ones
+        if any(form in _whole(database, text).lower() for form in map(str.lower, _forms(word)))
+    ]
     return frozenset(str(run_id) for (run_id,) in rows)
+
+
+def _whole(database: Database, text: Any) -> str:
+    """What a row says; a long text lies in a file of its own, which the row names."""
+    if not isinstance(text, str) or database.path is None or not text.startswith(f'{{"{BLOB_KEY}'):
+        return text if isinstance(text, str) else ""
+    sha = (json_or_none(text) or {}).get(BLOB_KEY)
+    return BlobFolder(database.path.parent / "blobs").get(str(sha)) or ""
 
 
 def _any_like(value: str, patterns: list[str]) -> str:
