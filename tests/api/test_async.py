@@ -131,6 +131,30 @@ def test_sessions_answer_side_by_side(serve: Serve) -> None:
     assert asyncio.run(main()) == ["Done."] * 3
 
 
+@pytest.mark.parametrize("kind", ["run_started", "cell_started", "run_finished"])
+def test_an_error_of_on_event_ends_the_run(kind: str, serve: Serve) -> None:
+    serve([run_cell("import time; time.sleep(30)" if kind == "cell_started" else "1"), text("1")])
+    seen: list[str] = []
+
+    def look(event: Event) -> None:
+        asyncio.get_running_loop()
+        seen.append(event.kind)
+        if event.kind == kind:
+            raise LookupError("mine")
+
+    async def main() -> None:
+        async with cellwright.Session() as session:
+            with pytest.raises(LookupError, match="mine"):
+                await session.ask_async("Go.", on_event=look)
+
+    began = time.monotonic()
+    asyncio.run(main())
+    assert time.monotonic() - began < 20
+    assert seen[-1] == kind
+    ended = "completed" if kind == "run_finished" else "cancelled"
+    assert cellwright.load_run("last").status == ended
+
+
 def test_a_mistake_is_raised_where_it_is_awaited() -> None:
     async def main() -> None:
         async with cellwright.Session(model="gpt-5.6") as session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +15,22 @@ from cellwright.bench.checks import (
     Assertion,
     Check,
     File,
+    FinishedRun,
     NamespaceIntact,
     RestartAndRunAll,
+    Scorer,
     Solution,
     Stdout,
     Variable,
+    load_check,
     score,
     score_all,
+    scored_by,
 )
 from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedError
 from cellwright.bench.suites import Item
-from cellwright.exports.sample import SampleCell
+from cellwright.errors import RunCancelled, SetupError
+from cellwright.exports.sample import SampleCell, SampleRecord
 from cellwright.stopping import Stop
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
@@ -42,6 +48,10 @@ CELLS = (
         "import string\ngreeting = string.Template('$who')\ndef fill(table): table['c'] = 1",
     ),
 )
+ANSWER = (
+    "The mean is 2. @mean[2.00] @best[x] @order[4,500,012,345] @large[9007199254740993] "
+    "@loss[\N{MINUS SIGN}1,234] @rows[1_000] @place[cafe\u0301]"
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +64,7 @@ def room() -> Iterator[Room]:
 def scene(room: Room) -> RoomScene:
     """A sample whose two cells have run."""
     ran = [replace(room.run(c.source, 60, c.id), origin="agent") for c in CELLS]
-    return RoomScene(room, Rooms({}), ITEM, "The mean is 2. @mean[2.00] @best[x]", tuple(ran))
+    return RoomScene(room, Rooms({}), ITEM, ANSWER, tuple(ran))
 
 
 def frame(code: str, **options: Any) -> Variable:
@@ -74,6 +84,11 @@ PASSING: tuple[Check, ...] = (
     AnswerCheck(name="mean", value=2),
     AnswerCheck(name="best", value="x"),
     AnswerCheck(name="best", value="X"),
+    AnswerCheck(name="order", value=4500012345),
+    AnswerCheck(name="large", value=2**53 + 1),
+    AnswerCheck(name="loss", value=-1234),
+    AnswerCheck(name="loss", value=-1233.9, tolerance=0.5),
+    AnswerCheck(name="place", value="Caf\u00e9"),
     File("out.txt"),
     File("out.txt", regex="^done$"),
     File("out.txt", exact="done\n"),
@@ -96,6 +111,10 @@ FAILING: tuple[tuple[Check, str], ...] = (
     (AnswerCheck(name="median", value=1), "no @median"),
     (AnswerCheck(name="mean", value=3), "it is 2.0"),
     (AnswerCheck(name="best", value="X", ignore_case=False), "not 'X'"),
+    (AnswerCheck(name="order", value=4500012346), "it is 4500012345, not 4500012346"),
+    (AnswerCheck(name="large", value=2**53), "not 9007199254740992"),
+    (AnswerCheck(name="loss", value=1234), "it is -1234, not 1234"),
+    (AnswerCheck(name="rows", value=1000), "it is '1_000'"),
     (AnswerCheck(regex="median"), "the answer does not match"),
     (File("other.txt"), "not there"),
     (File("out.txt", is_there=False), "out.txt is there"),
@@ -139,6 +158,39 @@ def test_a_check_that_crashes_is_an_error_and_no_failure(
     found = score(check, scene)
     assert (found.passed, found.value) == (False, None)
     assert any(word in found.error for word in why.split("|"))
+
+
+def test_a_function_that_would_end_the_program_is_an_error_and_the_next_check_is_made(
+    scene: RoomScene,
+) -> None:
+    exits, fails = Scorer(lambda run: sys.exit(3)), Scorer(lambda run: pytest.fail("not right"))
+    found = score_all((exits, fails, Variable("mean", 2)), scene)
+    assert [score.value for score in found] == [None, None, 1.0]
+    assert [score.error for score in found] == ["SystemExit: 3", "Failed: not right", ""]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RunCancelled])
+def test_a_check_does_not_keep_a_benchmark_from_being_stopped(
+    stop: type[BaseException], scene: RoomScene
+) -> None:
+    def check(run: FinishedRun) -> None:
+        raise stop
+
+    with pytest.raises(stop):
+        score(Scorer(check), scene)
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(0)", "import pytest; pytest.fail('no')"])
+def test_a_check_of_a_file_that_ends_the_program_is_an_error(code: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(f"def check(sample):\n    {code}\n")
+    sample = SampleRecord("one")
+    (found,) = scored_by(load_check(path), sample).scores
+    assert (found.value, found.passed) == (None, False)
+    assert found.error
+    path.write_text(f"{code}\n")
+    with pytest.raises(SetupError, match="cannot be run"):
+        load_check(path)
 
 
 def test_in_the_agents_kernel_too_what_it_did_not_make_is_a_failure(scene: RoomScene) -> None:

@@ -68,6 +68,7 @@ def write(folder: Path, code: str) -> Path:
         ("x = 1", "no function 'samples'"),
         ("def samples(): yield 1", "is 1, not a dict"),
         ("1 / 0", "ZeroDivisionError"),
+        ("import sys; sys.exit(0)", "SystemExit"),
         ("def samples(): return []", "has no samples"),
         ("def samples(): yield {'prompt': 'x', 'checks': [{'any_of': []}]}", "needs checks"),
         (

@@ -135,6 +135,35 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "index"),
+    [
+        ("7", 7),
+        ("007", "007"),
+        ("1.50", "1.50"),
+        ("2024-01-05", "2024-01-05"),
+        ("no", "no"),
+        ("null", "one"),
+        ("'7'", "7"),
+    ],
+)
+def test_an_id_is_what_its_file_says(written: str, index: int | str, write_sample: Write) -> None:
+    suite = open_suite(str(write_sample(f"id: {written}\nprompt: q\nchecks: [{{answer: 3}}]\n")))
+    assert suite.items[0].index == index
+
+
+def test_an_id_that_is_no_word_or_there_as_number_and_word_is_refused(
+    write_sample: Write,
+) -> None:
+    folder = write_sample("id: [1, 2]\nprompt: q\nchecks: [{answer: 3}]\n")
+    with pytest.raises(SetupError, match="not a word, a number or a day"):
+        open_suite(str(folder))
+    for name, written in (("one", "7"), ("two", "'7'")):
+        (folder / f"{name}.yaml").write_text(f"id: {written}\nprompt: q\nchecks: [{{answer: 3}}]\n")
+    with pytest.raises(SetupError, match="the sample '7' twice"):
+        open_suite(str(folder))
+
+
+@pytest.mark.parametrize(
     ("check", "complaint"),
     [
         ("{answer: {name: total}}", "its value is None"),
@@ -189,7 +218,8 @@ def test_a_suite_is_not_empty_and_has_each_index_once(write_sample: Write, tmp_p
     folder = write_sample(EVERYTHING, "two.yml")
     with pytest.raises(SetupError, match="sample 7 twice"):
         open_suite(str(folder))
-    assert checked_suite(Suite("s", (Item(1, "a"), Item("1", "b")))).items[1].index == "1"
+    with pytest.raises(SetupError, match="sample '1' twice"):  # --only 1 would mean both
+        checked_suite(Suite("s", (Item(1, "a"), Item("1", "b"))))
 
 
 def test_a_suite_that_is_not_there_is_told_with_those_that_are() -> None:

@@ -66,14 +66,15 @@ def test_the_statuses_have_agentbenchs_words_and_one_more() -> None:
     }
 
 
-def test_an_exception_in_a_sample_is_a_task_error_with_its_traceback() -> None:
+@pytest.mark.parametrize("error", [KeyError("no such column"), SystemExit("no such column")])
+def test_an_exception_in_a_sample_is_a_task_error_with_its_traceback(error: BaseException) -> None:
     class Broken(VirtualTask):
         async def start_sample(self, index: SampleIndex, session: Session) -> Any:
-            raise KeyError("no such column")
+            raise error
 
     output = run_one(Broken(), 1, echo)
     assert output.status is SampleStatus.TASK_ERROR
-    assert "KeyError: 'no such column'" in str(output.result)
+    assert f"{type(error).__name__}: {error}" in str(output.result)
 
 
 def test_a_sample_that_returns_something_else_is_told_so() -> None:

@@ -488,13 +488,25 @@ class Session:
             )
         request = self._request(prompt, files, signature)
         loop = asyncio.get_running_loop()
+        stop, raised = Stop(), list[BaseException]()
+
+        def call(listener: OnEvent, event: Event) -> None:
+            if raised:
+                return
+            try:
+                listener(event)
+            except BaseException as error:  # raised below, once the run has its record
+                raised.append(error)
+                stop.set(f"stopped: on_event raised {type(error).__name__}")
 
         def show(event: Event) -> None:
             if on_event is not None:
-                loop.call_soon_threadsafe(on_event, event)
+                loop.call_soon_threadsafe(call, on_event, event)
 
-        stop = Stop()
-        return await _in_thread(partial(self._ask, request, show, stop), stop)
+        answer = await _in_thread(partial(self._ask, request, show, stop), stop)
+        if raised:
+            raise raised[0]
+        return answer
 
     def stop(self) -> None:
         """Stop the run that goes on, from any thread; its answer has the status ``cancelled``."""

@@ -20,6 +20,7 @@ import os
 import re
 import runpy
 import stat
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,7 +45,7 @@ from cellwright.bench.scenes import (
     printed,
     run_apart,
 )
-from cellwright.errors import KernelError, SetupError
+from cellwright.errors import KernelError, RunCancelled, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, Score
 
 # Code out of what a model said.
@@ -138,25 +139,37 @@ def find_answer(check: AnswerCheck, scene: ScoringContext) -> CheckFinding:
         )
     if check.exact is None:
         raise CheckError("an answer check needs exact, regex or name")
-    given, wanted = answer.strip(), check.exact.strip()
-    if check.ignore_case:
-        given, wanted = given.casefold(), wanted.casefold()
-    same = given == wanted
+    same = _same_text(check, answer, check.exact)
     return found_wrong("" if same else f"the answer is {answer[:200]!r}, not {check.exact!r}")
 
 
 def _named(check: AnswerCheck, value: str | None) -> str:
     if value is None:
         return f"the answer has no @{check.name}[…]"
-    given: Any = value
-    if not isinstance(check.value, str):
-        with contextlib.suppress(ValueError):
-            given = float(value.replace(",", "") if THOUSANDS.fullmatch(value) else value)
-    elif check.ignore_case and value.casefold() == check.value.strip().casefold():
+    is_text = isinstance(check.value, str)
+    if is_text and _same_text(check, value, check.value):
         return ""
+    given = value if is_text else _number_in(value)
     options = {"tolerance": check.tolerance, "relative_tolerance": check.relative_tolerance}
     comparing.check_options(options)
     return comparing.difference(given, value_data.ValueWriter().write(check.value), options)
+
+
+def _same_text(check: AnswerCheck, *texts: str) -> bool:
+    """Whether two texts are the same, with an accent as a character of its own or not."""
+    plain = [unicodedata.normalize("NFC", text.strip()) for text in texts]
+    return len({text.casefold() if check.ignore_case else text for text in plain}) == 1
+
+
+def _number_in(value: str) -> int | float | str:
+    """The number that an answer writes, a whole one exactly; else the text itself."""
+    text = value.replace("\N{MINUS SIGN}", "-")
+    text = text.replace(",", "") if THOUSANDS.fullmatch(text) else text
+    if "_" not in text:  # Python would take 1_000 for 1000
+        for kind in (int, float):
+            with contextlib.suppress(ValueError):
+                return kind(text)
+    return value
 
 
 LARGEST_FILE = 50_000_000
@@ -628,6 +641,11 @@ BY_RECORD = (AnswerCheck, Judge, Stdout, Thumb)
 """Look at the record alone."""
 
 
+STOPS = (KeyboardInterrupt, RunCancelled)
+"""End a benchmark. An author's own function may raise everything else (``SystemExit``, what
+``pytest.fail`` raises), and none of that does."""
+
+
 def needs_run(checks: tuple[Check, ...]) -> bool:
     """Whether some of them can only be made in a kernel in which the cells have run."""
     return any(
@@ -664,11 +682,11 @@ def score(check: Check, scene: ScoringContext, others: tuple[Check, ...] = ()) -
     """
     try:
         found = _found(check, scene, others)
-    except BrokenSampleError:
+    except (BrokenSampleError, *STOPS):
         raise
     except (CellFailedError, UnreadableKernelError) as error:
         found = found_wrong(str(error))
-    except Exception as error:  # whatever keeps a check from being made is its error, not a failure
+    except BaseException as error:  # what keeps a check from being made is its error, not a failure
         why = f"{type(error).__name__}: {error}"
         return Score(check.score_name, None, passed=False, error=why)
     return Score(check.score_name, found.value, found.passed, found.explanation)
@@ -708,7 +726,9 @@ def load_check(path: Path) -> OwnCheck:
     """
     try:
         found = runpy.run_path(str(path)).get("check")
-    except Exception as error:  # whatever the file's own code raises
+    except STOPS:
+        raise
+    except BaseException as error:  # whatever the file's own code raises
         raise SetupError(f"{str(path)!r} cannot be run: {error!r}.", hint="Mend it.") from error
     if not callable(found):
         raise SetupError(
@@ -732,5 +752,7 @@ def _score(check: OwnCheck, sample: SampleRecord) -> Score:
         return Score("check", told.value, passed=told.passed)
     except AssertionError as error:
         return Score("check", 0.0, passed=False, explanation=str(error) or "an assertion failed")
-    except Exception as error:  # a check that crashes is an error, not a failure
+    except STOPS:
+        raise
+    except BaseException as error:  # a check that crashes is an error, not a failure
         return Score("check", None, passed=False, error=repr(error))

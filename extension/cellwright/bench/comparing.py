@@ -91,7 +91,7 @@ def _difference(actual: Any, expected: Any, options: Options) -> str:
     if kind in SEQUENCES:
         return _sequence_difference(actual, expected, options)
     if kind in ("set", "frozenset"):
-        return _set_difference(actual, expected)
+        return _set_difference(actual, expected, options)
     if kind == "dict":
         return _dict_difference(actual, expected, options)
     return _scalar_difference(actual, expected, options)
@@ -309,15 +309,36 @@ def _cell_difference(actual: Any, expected: Any, options: Options) -> str:
     return _difference(actual, expected, options)
 
 
-def _set_difference(actual: Any, expected: Any) -> str:
+def _set_difference(actual: Any, expected: Any, options: Options) -> str:
     if _kind(actual) not in ("set", "frozenset"):
         return _not(actual, expected)
-    found, wanted = ({key_of(item): item for item in data["items"]} for data in (actual, expected))
-    more = [_short(found[key]) for key in found if key not in wanted]
-    less = [_short(wanted[key]) for key in wanted if key not in found]
+    found, wanted = _in_order(actual), _in_order(expected)
+    more: list[str] = []
+    less: list[str] = []
+    while found and wanted:
+        one, other = found[-1], wanted[-1]
+        if key_of(one) == key_of(other) or not _difference(one, other, options):
+            found.pop()
+            wanted.pop()
+        elif _order(_parts(one)) > _order(_parts(other)):
+            more.append(_short(found.pop()))
+        else:
+            less.append(_short(wanted.pop()))
+    more += map(_short, found)
+    less += map(_short, wanted)
     parts = [f"it has {', '.join(sorted(more)[:5])} besides"] if more else []
     parts += [f"it has no {', '.join(sorted(less)[:5])}"] if less else []
     return "; ".join(parts)
+
+
+def _in_order(data: Any) -> list[Any]:
+    """The items of a set, in an order that has numbers that are near in the same place."""
+    items = {key_of(item): item for item in data["items"]}.values()
+    return sorted(items, key=lambda item: _order(_parts(item)))
+
+
+def _parts(item: Any) -> list[Any]:
+    return _list(item) if _kind(item) in SEQUENCES else [item]
 
 
 def _dict_difference(actual: Any, expected: Any, options: Options) -> str:
@@ -341,8 +362,9 @@ def _table_difference(actual: Any, expected: Any, options: Options) -> str:
         return f"it is a {_name(actual)}, not a {_name(expected)}"
     if _kind(expected) == "series":
         actual, expected = _framed(actual), _framed(expected)
-    found, wanted = _ordered(actual, options), _ordered(expected, options)
-    for tell in (_shapes, _heads, _indexes, _cells):
+    has_labels = _has_labels(actual, expected, options)
+    found, wanted = (_ordered(table, options, has_labels) for table in (actual, expected))
+    for tell in (_shapes, _heads, *([_indexes] if has_labels else []), _cells):
         told = tell(found, wanted, options)
         if told:
             return _cut(told, 500)
@@ -353,6 +375,18 @@ def _framed(series: Any) -> Any:
     """A table of one column; what the column is called does not count."""
     head = {"kind": "index", "names": [None], "data": {"dtype": "object", "items": ["value"]}}
     return {"kind": "frame", "columns": head, "index": series["index"], "data": [series["data"]]}
+
+
+def _has_labels(found: Any, wanted: Any, options: Options) -> bool:
+    """Whether the index counts: where rows may come in any order, 0, 1, 2 … is only their order."""
+    if options.get("ignore_index"):
+        return False
+    index = wanted["index"]
+    is_default = index.get("range") == [0, _rows(wanted), 1] and index["names"] == [None]
+    if not options.get("ignore_row_order") or not is_default:
+        return True
+    keys = [sorted(map(key_of, table["index"]["data"]["items"])) for table in (found, wanted)]
+    return keys[0] != keys[1]
 
 
 def _rows(frame: Any) -> int:
@@ -390,8 +424,6 @@ def _names(found: Any, wanted: Any, what: str, options: Options) -> str:
 
 
 def _indexes(found: Any, wanted: Any, options: Options) -> str:
-    if options.get("ignore_index") or options.get("ignore_row_order"):
-        return ""
     told = _names(found["index"], wanted["index"], "its index is", options)
     if told:
         return told
@@ -426,7 +458,7 @@ def _categories(column: Any) -> Any:
     return names if column["ordered"] else sorted(names)
 
 
-def _ordered(frame: Any, options: Options) -> Any:
+def _ordered(frame: Any, options: Options, has_labels: bool) -> Any:
     """The table with rows and columns in an order of ours, where theirs does not count."""
     places = list(range(len(frame["data"])))
     if options.get("ignore_column_order"):
@@ -435,7 +467,11 @@ def _ordered(frame: Any, options: Options) -> Any:
     head = _taken(frame["columns"]["data"], places)
     index = frame["index"]
     if options.get("ignore_row_order"):
-        rows = sorted(range(_rows(frame)), key=lambda row: _row_key(data, row))
+        columns = [index["data"], *data] if has_labels else data
+        rows = sorted(
+            range(_rows(frame)),
+            key=lambda row: _order([column["items"][row] for column in columns]),
+        )
         data = [_taken(column, rows) for column in data]
         index = {**index, "data": _taken(index["data"], rows)}
     return {**frame, "columns": {**frame["columns"], "data": head}, "index": index, "data": data}
@@ -445,9 +481,9 @@ def _taken(column: Any, places: list[int]) -> Any:
     return {**column, "items": [column["items"][place] for place in places]}
 
 
-def _row_key(data: list[Any], row: int) -> Any:
+def _order(cells: list[Any]) -> Any:
     """Numbers come last and by their size, those that are near by what stands beside them."""
-    cells = [column["items"][row] for column in data]
+    cells = [cell["value"] if _kind(cell) == "numpy" else cell for cell in cells]
     numbers = [None if is_missing(cell) else _number(cell) for cell in cells]
     others = [key_of(cell) for cell, number in zip(cells, numbers, strict=True) if number is None]
     known = [number for number in numbers if number is not None]

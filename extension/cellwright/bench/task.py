@@ -251,7 +251,7 @@ async def run_sample(task: Task, index: SampleIndex, ask: Ask) -> TaskOutput:
     session = Session(ask)
     try:
         result = _checked_result(await task.start_sample(index, session))
-    except Exception:  # a sample that fails is recorded, and the others go on
+    except (Exception, SystemExit):  # a sample that fails is recorded, and the others go on
         result = TaskSampleExecutionResult(
             status=SampleStatus.TASK_ERROR, result=traceback.format_exc()
         )

@@ -127,18 +127,18 @@ def checked_suite(suite: Suite) -> Suite:
     """The suite, if it can be run.
 
     Raises:
-        SetupError: It is empty, or an index is there twice.
+        SetupError: It is empty, or an index is there twice, or as text and as number.
     """
     if not suite.items:
         raise SetupError(
             f"The suite {suite.name!r} has no samples.", hint=f"Look at {suite.source!r}."
         )
-    seen: set[tuple[type, SampleIndex]] = set()
+    seen: set[str] = set()
     for item in suite.items:
-        if (type(item.index), item.index) in seen:
+        if str(item.index) in seen:
             raise SetupError(
                 f"The suite {suite.name!r} has the sample {item.index!r} twice.",
                 hint="Give each its own id.",
             )
-        seen.add((type(item.index), item.index))
+        seen.add(str(item.index))
     return suite

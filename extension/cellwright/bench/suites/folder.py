@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from cellwright.bench.comparing import TOLERANCES, VALUE_OPTIONS, check_options,
 from cellwright.bench.figure_data import TEXTS
 from cellwright.bench.judge_check import Judge, Thumb
 from cellwright.bench.suites import Item, Needs, Suite, checked_suite
+from cellwright.bench.task import SampleIndex
 from cellwright.errors import SetupError
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.values import from_dict
@@ -326,6 +328,7 @@ def read_item(path: Path) -> Item:
     try:
         text = "" if is_notebook else path.read_text(encoding="utf-8")
         data = notebook_data(path) if is_notebook else yaml.safe_load(text)
+        written = None if is_notebook else yaml.load(text, yaml.BaseLoader)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise SetupError(
             f"{str(path)!r} cannot be read: {error}.",
@@ -333,6 +336,9 @@ def read_item(path: Path) -> Item:
         ) from error
     if not isinstance(data, Mapping):
         raise SetupError(f"{str(path)!r} holds {data!r}.", hint="It needs prompt and checks.")
+    if data.get("id") is not None and written:  # YAML reads no as false, and 007 as 7
+        is_same = str(data["id"]) == written.get("id")
+        data = data if is_same else {**data, "id": written.get("id", data["id"])}
     return make_item(data, path.parent, path.stem, str(path))
 
 
@@ -368,7 +374,7 @@ def _item(data: Mapping[str, Any], folder: Path, name: str, wrong: list[str]) ->
     points = tuple(points for _, points in weights)
     checks = tuple(_completed(check, data) for check in found if check is not None)
     return Item(
-        index=data.get("id", name),
+        index=_index(data, name, wrong),
         prompt=str(data.get("prompt", "")).strip(),
         group=str(data.get("group") or ""),
         family=str(data.get("family") or ""),
@@ -385,6 +391,17 @@ def _item(data: Mapping[str, Any], folder: Path, name: str, wrong: list[str]) ->
         metadata=_metadata(data.get("metadata"), wrong),
         needs=_needs(data, folder, wrong),
     )
+
+
+def _index(data: Mapping[str, Any], name: str, wrong: list[str]) -> SampleIndex:
+    given = data.get("id")
+    if given is None:
+        return name
+    if isinstance(given, (str, int)) and not isinstance(given, bool):
+        return given
+    if not isinstance(given, (Number, datetime.date)):
+        wrong.append(f"id is {given!r}, not a word, a number or a day")
+    return str(given)
 
 
 def _split_points(given: Any, wrong: list[str]) -> tuple[Any, float]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import FinishedRun, Scorer
+from cellwright.bench.checks import STOPS, FinishedRun, Scorer
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.choices import ask_choices, find_choices
 from cellwright.bench.suites.inspect_logs import worth_of
@@ -106,9 +106,9 @@ def load(path: Path) -> Suite:
         name = name or next(iter(found))
         task = found[name]()
         items = tuple(_item(s, n, task, Path(file).parent) for n, s in enumerate(task.dataset, 1))
-    except SetupError:
+    except (SetupError, *STOPS):
         raise
-    except Exception as error:  # whatever the file's own code raises
+    except BaseException as error:  # whatever the file's own code raises
         raise SetupError(f"{file!r} cannot be run: {error!r}.", hint="Mend it.") from error
     return checked_suite(Suite(name, items, source=file, hidden=(Path(file),)))
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cellwright.bench.checks import STOPS
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.folder import make_item
 from cellwright.errors import SetupError
@@ -30,7 +31,9 @@ def load(path: Path) -> Suite:
     try:
         function = runpy.run_path(str(path)).get(FUNCTION)
         given = list(function()) if callable(function) else None
-    except Exception as error:  # whatever the file's own code raises
+    except STOPS:
+        raise
+    except BaseException as error:  # whatever the file's own code raises
         raise SetupError(f"{str(path)!r} cannot be run: {error!r}.", hint="Mend it.") from error
     if given is None:
         raise SetupError(f"{str(path)!r} has no function {FUNCTION!r}.", hint=EXAMPLE)
