@@ -85,6 +85,7 @@ STAY_OPEN = (
     "The branches stay open: %agent branch keep N keeps one, %agent branch drop ends all of them."
 )
 NONE_OPEN = "There are no branches."
+ENDED = "The branches have ended: the kernel was taken back or forth since they began."
 HOW = 'Begin some: %agent branch 3 "what to do".'
 
 
@@ -118,6 +119,8 @@ class BranchCommands:
         self._open: Branches | None = None
         self._opened_in = 0
         """The number of the cell that opened them."""
+        self._process_id = 0
+        """Of the kernel that opened them, with which they end."""
 
     def run(
         self, line: CommandLine, request: RunRequest, settings: Settings, calling: CallingCell
@@ -166,11 +169,14 @@ class BranchCommands:
 
     def close(self) -> None:
         """End the copies that are open."""
-        if self._open is not None:
-            opened, self._open = self._open, None
+        opened, self._open = self._open, None
+        if opened is not None and self._process_id == os.getpid():
             opened.close()
 
     def _needed(self) -> Branches:
+        if self._open is not None and self._process_id != os.getpid():
+            self.close()
+            raise SetupError(ENDED, hint=HOW)
         if self._open is None:
             raise SetupError(NONE_OPEN, hint=HOW)
         return self._open
@@ -233,7 +239,7 @@ class BranchCommands:
             # SQLite must not be open where a process is forked: a copy would pass its locks by.
             self._session.store(settings).database.rest()
             self._open = branches = Branches(plans, start)
-            self._opened_in = self._shell.execution_count
+            self._opened_in, self._process_id = self._shell.execution_count, os.getpid()
             stop = Stop()
             with closing(branches.run(stop)) as events:
                 for item in events:

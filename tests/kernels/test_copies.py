@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from kernels.lanes import kernel_environment
+from kernels.snapshot_kernel import wait_for
 
 from cellwright.errors import KernelError, RunCancelled
 from cellwright.kernels import CellRequest, Kernel
@@ -74,6 +75,37 @@ def test_copies_go_their_own_way_and_one_becomes_the_kernel(shared: FreshKernel)
         for copy in copies:
             copy.close(now=True)
     assert not any(copy.process.is_alive() for copy in copies)
+
+
+@pytest.mark.parametrize("now", [False, True])
+@pytest.mark.parametrize("is_sandboxed", [False, True])
+def test_programs_that_a_copy_has_started_end_with_it(
+    shared: FreshKernel, is_sandboxed: bool, now: bool
+) -> None:
+    copy = open_copy(shared.ask_snapshots, is_sandboxed=is_sandboxed)
+    started = run(
+        copy,
+        "import subprocess\n"
+        "one = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
+        "out = subprocess.check_output('setsid sleep 60 >/dev/null & echo $!', shell=True)\n"
+        "print(one.pid, out.decode())",
+    ).split()
+    assert len(started) == 2
+    copy.close(now=now)
+    assert wait_for(lambda: not any(Path("/proc", number).exists() for number in started))
+
+
+def test_programs_of_a_copy_that_is_kept_go_on(tmp_path: Path) -> None:
+    with start_kernel(tmp_path, kernel_environment()) as kernel:
+        copy = open_copy(kernel.ask_snapshots)
+        code = "import subprocess; one = subprocess.Popen(['sleep', '60']); print(one.pid)"
+        started = Path("/proc", run(copy, code))
+        snapshot = copy.adopt("branch 1", "run-1")
+        reply = {"user_expressions": {"answer": None}}
+        kernel.ask_snapshots("go_back", {"snapshot_id": snapshot, "reply": reply})
+        assert not copy.process.is_alive()
+        assert started.exists()
+        run(kernel, "import os; os.kill(one.pid, 9)")
 
 
 def test_what_stands_in_the_way_of_a_copy_is_named(shared: FreshKernel) -> None:

@@ -266,6 +266,142 @@ def test_what_is_not_kept_is_named_with_the_reason(place: Place) -> None:
     assert heard.read_bytes() == bytes(10_000_001)
 
 
+LARGE = 50_000_001
+RENAMES = {
+    "os.rename": "import os; os.rename('large.bin', 'b')",
+    "os.replace": "import os; os.replace('large.bin', 'b')",
+    "pathlib": "import pathlib; pathlib.Path('large.bin').rename('b')",
+    "shutil.move": "import os, shutil; os.mkdir('in'); shutil.move('large.bin', 'in')",
+    "three names": "import os\nos.rename('large.bin', 'a'); os.rename('a', 'b')\n"
+    "os.rename('b', 'c')",
+    "over a small file": "import os; os.rename('large.bin', 'small.txt')",
+    "over a large file, renamed before": "import os\n"
+    "os.rename('other.bin', 'c'); os.rename('large.bin', 'other.bin')",
+    "the folder": "import os; os.rename('deep', 'deeper')",
+    "a program": "!mv large.bin b; mv deep deeper",
+    "a link": "import os; os.link('large.bin', 'b'); os.remove('large.bin')",
+}
+
+
+def fill_with_large_files(place: Place) -> None:
+    (place.folder / "deep").mkdir()
+    for number, name in enumerate(("large.bin", "other.bin", "deep/large.bin")):
+        with (place.folder / name).open("wb") as file:
+            file.write(bytes([number]))
+            file.truncate(LARGE + number)
+    (place.folder / "small.txt").write_text("small")
+    for path in place.folder.rglob("*"):
+        os.utime(path, ns=(1, 1_700_000_000_123_456_789))
+
+
+def heads(place: Place) -> dict[str, Any]:
+    """What is in the folder; of large files the size and how they begin."""
+    found = {}
+    for path in sorted(place.folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                found[str(path.relative_to(place.folder))] = (path.stat().st_size, file.read(9))
+    return found
+
+
+@pytest.mark.parametrize("code", RENAMES.values(), ids=RENAMES)
+def test_what_was_renamed_and_is_too_large_to_be_copied_is_renamed_back_and_forth(
+    place: Place, code: str
+) -> None:
+    fill_with_large_files(place)
+    before = heads(place)
+    run_id = place.begin()
+    place.cell(code)
+    after = heads(place)
+    offered = place.ask("describe_files", run_id)
+    assert offered["stays"] == {}
+    for _ in range(2):
+        assert place.ask("put_back", run_id) == offered
+        assert heads(place) == before
+        place.ask("put_back")
+        assert heads(place) == after
+
+
+KEPT_UNDER_NEW_NAMES = {
+    "written to under its new name": (
+        "import os; os.rename('large.bin', 'b'); open('b', 'ab').write(b'more')",
+        "b",
+        "it may hold what large.bin held, which cannot be put back",
+    ),
+    "copied and deleted, as a move to another disk does": (
+        "import os, shutil; shutil.copy2('large.bin', 'b'); os.remove('large.bin')",
+        "b",
+        "it may hold what large.bin held, which cannot be put back",
+    ),
+    "over a small file, and the user has the old name again": (
+        "import os; os.rename('large.bin', 'small.txt')",
+        "small.txt",
+        "it may hold what large.bin held, which cannot be put back",
+    ),
+    "changed places": (
+        "import os; os.rename('large.bin', 't')\nos.rename('other.bin', 'large.bin')\n"
+        "os.rename('t', 'other.bin')",
+        "other.bin",
+        "it is larger than 50 MB",
+    ),
+    "from where nobody looks": (
+        "!mv {outside} b",
+        "b",
+        "it is older than the run: a program may have moved it here",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "why"), KEPT_UNDER_NEW_NAMES.values(), ids=KEPT_UNDER_NEW_NAMES
+)
+def test_a_new_name_stays_where_the_old_one_cannot_come_back(
+    place: Place, tmp_path: Path, code: str, name: str, why: str
+) -> None:
+    fill_with_large_files(place)
+    if "outside" in code:
+        (place.folder / "large.bin").rename(tmp_path / "outside")
+    run_id = place.begin()
+    place.cell(code.replace("{outside}", str(tmp_path / "outside")))
+    if "small" in code:
+        (place.folder / "large.bin").write_text("mine")
+    moved = heads(place)[name]
+    assert place.ask("describe_files", run_id)["stays"][name] == why
+    assert place.ask("put_back", run_id)["stays"][name] == why
+    assert heads(place)[name] == moved
+
+
+def test_a_file_from_a_hidden_folder_is_renamed_back(place: Place) -> None:
+    (place.folder / ".cache").mkdir()
+    (place.folder / ".cache" / "download").write_text("long ago")
+    os.utime(place.folder / ".cache" / "download", (1, 1))
+    run_id = place.begin()
+    place.cell("import os; os.rename('.cache/download', 'data')")
+    back = place.ask("put_back", run_id)["back"]
+    assert back == {".cache/download": "deleted", "data": "made"}
+    assert (place.folder / ".cache" / "download").read_text() == "long ago"
+
+
+def test_nothing_is_lost_of_a_renamed_folder_with_more_files_than_are_copied(place: Place) -> None:
+    (place.folder / "many").mkdir()
+    for number in range(2100):
+        (place.folder / "many" / f"{number}.txt").write_text(str(number))
+    before = heads(place)
+    run_id = place.begin()
+    place.cell("import os; os.rename('many', 'moved')")
+    assert place.ask("put_back", run_id)["stays"] == {}
+    assert heads(place) == before
+
+
+def test_a_name_that_looks_like_an_address_is_a_name(place: Place) -> None:
+    (place.folder / "file:x.txt").write_text("before")
+    run_id = place.begin()
+    place.cell("open('file:x.txt', 'w').write('after')\nopen('file:y.txt', 'w').close()")
+    back = place.ask("put_back", run_id)["back"]
+    assert back == {"file:x.txt": "changed", "file:y.txt": "made"}
+    assert (place.folder / "file:x.txt").read_text() == "before"
+
+
 def test_some_places_are_no_runs_to_put_back(place: Place, tmp_path: Path) -> None:
     for folder in (".hidden", "__pycache__", "record", "ipython"):
         (place.folder / folder).mkdir()

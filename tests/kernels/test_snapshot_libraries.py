@@ -216,6 +216,11 @@ CARRIED = (
         "and (near.value, variable.get()) == (1, 2)",
     ),
     Library(
+        "locks of multiprocessing",
+        "import multiprocessing; lock = multiprocessing.Lock()",
+        "lock.acquire(timeout=1) and lock.release() is None",
+    ),
+    Library(
         "open files, temporary folders",
         "import os, tempfile; folder = tempfile.TemporaryDirectory()\n"
         "opened = open(folder.name + '/f', 'w+'); opened.write('abc'); opened.flush()\n"
@@ -296,6 +301,37 @@ NAMED = (
             "ticking.cancel()",
         ),
         "asyncio task 'tick' runs",
+    ),
+    (
+        Library(
+            "a timer of the event loop",
+            "import asyncio\ntimer = asyncio.get_running_loop().call_later(99, print, 'late')",
+            "timer.cancel()",
+        ),
+        "asyncio will call 'print' later",
+    ),
+    (
+        Library(
+            "multiprocessing.Array and Value",
+            "import multiprocessing\ncounts = multiprocessing.Array('i', [1, 2, 3])",
+            "globals().pop('counts')",
+        ),
+        "shared memory is in use",
+    ),
+    (
+        Library(
+            "multiprocessing.shared_memory",
+            "from multiprocessing.shared_memory import SharedMemory\n"
+            "block = SharedMemory(create=True, size=8)",
+            "(block.close(), block.unlink())",
+        ),
+        "shared memory is in use",
+    ),
+    (
+        Library(
+            "an mmap without a file", "import mmap\nshared = mmap.mmap(-1, 9)", "shared.close()"
+        ),
+        "shared memory is in use",
     ),
 )
 

@@ -47,6 +47,16 @@ def test_no_runs_nothing_and_the_model_is_told(fresh: LiveKernel, answer: str) -
     assert fresh.value("asked_1") == "'untouched'"
 
 
+def test_code_of_a_run_agrees_to_nothing_even_where_it_was_allowed(fresh: LiveKernel) -> None:
+    """Each line is asked about in mode auto, and done only while no agent is at work."""
+    for line in ("assistant new default 'Obey.'", "tool connect shop -- touch connected"):
+        call = tool_call("run_cell", {"code": f"%agent {line}"})
+        shown = fresh.run("%agent --mode auto go", [call, text("Done.")], answers=["y"])
+        assert len(shown.questions) == 1
+        assert "already at work" in fresh.service.requests[-1].last_text
+    assert "default" not in str(fresh.run("%agent assistant").displays)
+
+
 def test_other_words_are_what_to_do_instead(fresh: LiveKernel) -> None:
     fresh.run("%agent set it", [FIRST, text("All right.")], answers=["use the name total"])
     assert "use the name total" in fresh.service.requests[1].last_text
@@ -138,6 +148,19 @@ def test_the_result_of_a_preview_is_kept_and_the_code_does_not_run_again(
     environment = {**os.environ, "CELLWRIGHT_HOME": str(fresh.home)}
     there = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)
     assert "Taken over from its preview; the code did not run again." in there.stdout
+
+
+@pytest.mark.skipif(not CAN_SANDBOX, reason="this system lets no program isolate itself")
+def test_of_a_moved_folder_it_is_said_what_stands_in_the_way_of_keeping_the_result(
+    fresh: LiveKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    fresh.run(f"import os, shutil; os.chdir({str(tmp_path)!r})")
+    moves = tool_call("run_cell", {"code": "shutil.move('data', 'other')"})
+    shown = fresh.run("%agent move it", [moves, text("Moved.")], answers=["p", "n"])
+    told = str(shown.displays)
+    assert "it deleted or replaced" in told
+    assert "NotCarriedError" not in told
 
 
 def test_where_there_can_be_no_preview_it_says_why_and_asks_again(fresh: LiveKernel) -> None:

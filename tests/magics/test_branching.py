@@ -84,6 +84,26 @@ def test_what_the_person_ran_meanwhile_is_said_to_be_set_back_and_undo_brings_it
     assert fresh.value("mine, 'theirs' in globals()") == "(3, False)"
 
 
+def test_branches_that_were_asked_for_inside_a_capture_can_be_kept(fresh: LiveKernel) -> None:
+    answer = by_model({MODEL: "theirs = 1"})
+    fresh.run('%%capture caught\n%agent branch 2 "Go" --mode auto', answer)
+    fresh.run("%agent branch keep 1", answers=[])
+    shown = fresh.run("print('told'); theirs")
+    assert (shown.stdout, shown.results) == ("told\n", ["1"])
+
+
+def test_branches_end_with_an_undo_and_a_redo_and_the_commands_say_so(fresh: LiveKernel) -> None:
+    for line in ("keep 1", "list", "drop"):
+        fresh.run('%agent branch 2 "Go" --mode auto', text("Nothing to do."))
+        answer = [tool_call("run_cell", {"code": "x = 2"}), text("Done.")]
+        fresh.run("%agent --mode auto Go", answer, answers=[])
+        fresh.run("%agent undo", answers=[])
+        assert "The branches have ended" in fresh.run(f"%agent branch {line}", answers=[]).stderr
+        assert "There are no branches" in fresh.run(f"%agent branch {line}", answers=[]).stderr
+    fresh.run('%agent branch 2 "Go" --mode auto', text("Nothing to do."))
+    assert "Branch 2 was kept" in str(fresh.run("%agent branch keep 2", answers=[]).displays)
+
+
 def test_where_no_undo_can_bring_back_what_the_person_ran_meanwhile_it_is_said(
     fresh: LiveKernel,
 ) -> None:

@@ -70,6 +70,16 @@ def test_undo_brings_variables_back_and_redo_forth_run_by_run(kernel: LiveKernel
     assert scores_of(kernel, first) == []
 
 
+def test_a_run_that_was_asked_for_inside_a_capture_is_undone(kernel: LiveKernel) -> None:
+    kernel.run("rows = [1]")
+    script = [tool_call("run_cell", {"code": "rows.append(2)"}), text("Done.")]
+    kernel.run("%%capture caught\n%agent --mode auto do it", script, answers=[])
+    kernel.run("%agent undo", answers=[])
+    shown = kernel.run("print('told'); display('shown'); rows", answers=[])
+    assert (shown.stdout, shown.results) == ("told\n", ["[1]"])
+    assert shown.displays[0]["text/plain"] == "'shown'"
+
+
 def test_where_the_cell_goes_on_after_it_nothing_is_undone_or_redone(kernel: LiveKernel) -> None:
     kernel.run("rows = [1]")
     run_id = ask(kernel, "rows.append(2)")

@@ -34,6 +34,9 @@ SUBSCRIBE_SECONDS = 0.05
 IMPORT_SECONDS = 10.0
 """So long an import in another thread is waited for before the kernel is not forked."""
 PAUSE_SECONDS = 0.005
+END_SECONDS = 1.0
+"""The programs that a copy has started are ended for so long, if it goes on to start some."""
+SET_CHILD_SUBREAPER = 36
 ANONYMOUS = ("anon_inode:[eventfd]", "anon_inode:[eventpoll]")
 
 _kept: list[Any] = []
@@ -395,6 +398,8 @@ def become_copy(
     sandbox: Any = None,
 ) -> None:
     """Be a second kernel; end with it, or when the other end of ``owner`` is closed."""
+    # A program whose parent ends becomes a child of this process, so that it can be found.
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def announce() -> None:
         owner.send(json.dumps({"process_id": os.getpid()}).encode())
@@ -405,7 +410,10 @@ def become_copy(
             owner.recv(1)  # nothing is ever sent: it was closed
         with contextlib.suppress(OSError):
             os.unlink(connection_file)
-        os._exit(0)
+        try:
+            before_end()
+        finally:
+            os._exit(0)
 
     try:
         if sandbox is not None:
@@ -427,6 +435,39 @@ def become_copy(
             owner.send(json.dumps({"refused": told}).encode())
         raise
     _end_with(code, before_end)
+
+
+def end_programs() -> None:
+    """In a copy that ends: end what it has started, and what that has."""
+    deadline = time.monotonic() + END_SECONDS
+    while (found := programs_of(os.getpid())) and time.monotonic() < deadline:
+        for number in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(PAUSE_SECONDS)
+
+
+def programs_of(process_id: int) -> list[int]:
+    """The processes that a process has started, and those that they have.
+
+    Without the helper of ``multiprocessing`` that deletes shared memory: it ends afterwards.
+    """
+    children: dict[int, list[int]] = {}
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+            with open(f"/proc/{number}/cmdline", "rb") as arguments:
+                is_helper = b"resource_tracker" in arguments.read()
+            if state not in "ZX" and not is_helper:
+                children.setdefault(int(parent), []).append(int(number))
+    found = [process_id]
+    for known in found:
+        found += children.get(known, ())
+    return found[1:]
 
 
 def _open_again(number: int, offset: int) -> None:
@@ -697,6 +738,10 @@ def _leave_cell(shell: Any, kernel: Any) -> None:
         if trap._nested_level:
             trap._nested_level = 1
             trap.__exit__(None, None, None)
+    if not hasattr(shell.display_pub, "set_parent"):
+        # That of ``%%capture``, in which the cell asked.
+        publishers = (c for c in shell.configurables if isinstance(c, shell.display_pub_class))
+        shell.display_pub = next(publishers)
     # The next cell, whichever version of IPython counts at the begin of a cell or at its end.
     shell.execution_count = len(shell.history_manager.input_hist_parsed)
 

@@ -209,7 +209,7 @@ def pack(folder: str, sandbox: Sandbox) -> Answer:
         return {"obstacles": found}
     try:
         return _pack_into(folder, before, sandbox)
-    except NotCarriedError as error:
+    except (NotCarriedError, sandbox.refusal) as error:
         shutil.rmtree(folder, ignore_errors=True)
         return {"obstacles": [str(error)]}
 
@@ -226,6 +226,7 @@ def _things_done(before: _Baseline, sandbox: Sandbox) -> Iterator[str]:
         yield "it used widgets"
     yield from obstacles.threads(app)
     yield from obstacles.tasks()
+    yield from obstacles.timers()
     yield from _children()
     changed = [key for key, value in _ipython_state(shell).items() if before.ipython[key] != value]
     yield from (f"it changed {what}" for what in changed)

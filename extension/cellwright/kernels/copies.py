@@ -15,6 +15,7 @@ from typing import Any
 
 from cellwright.errors import KernelError
 from cellwright.kernels import carrying
+from cellwright.kernels.awakening import programs_of
 from cellwright.kernels.fresh import FreshKernel, client_of
 from cellwright.record.outputs import Execution, OutputMessage
 from cellwright.record.values import to_dict
@@ -107,8 +108,9 @@ class CopyProcess:
                 # A cell of the user's runs, perhaps for hours: the copy gives its memory back now.
                 now = True
             if now and self.is_alive():
-                with suppress(ProcessLookupError):
-                    os.kill(self._process_id, signal.SIGKILL)
+                for number in (self._process_id, *programs_of(self._process_id)):
+                    with suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

@@ -11,7 +11,9 @@ standard library alone, on Python 3.8 and later.
 - When the cell has ended, what changed is written to a journal, a line a file: how it was, its
   copy, how it was left. What changed unheard stands there too, without a copy.
 - ``put_back`` brings files back as they were before a run, or one of its cells. What it overwrites
-  is kept and written to the journal likewise, so it can be put forth again.
+  is kept and written to the journal likewise, so it can be put forth again. What was only renamed
+  needs no copy: it is found by its inode, and renamed back. A new name that may hold what cannot
+  be put back elsewhere stays.
 
 Journal and copies lie in a folder of the kernel's own, not in its memory: that is gone back to, and
 the files are not. The folder goes when the kernel ends; that of one that was killed goes with the
@@ -52,7 +54,9 @@ LOCK, JOURNAL = "lock", "journal"
 FILE_BYTES = 50_000_000
 TOTAL_BYTES = 200_000_000
 COUNT_LIMIT = 2_000
-"""So many files of one cell are kept."""
+"""So many files of one cell are copied."""
+NAMED_LIMIT = 20_000
+"""So many files of one cell are known by name and inode."""
 CELL_SECONDS = 0.5
 """So long a cell waits for copies, all in all."""
 UNHEARD_FILE_BYTES = 10_000_000
@@ -96,10 +100,12 @@ NAMED = {
     "os.symlink": ((1, 2, False),),
     "os.truncate": ((0, None, True),),
     "os.utime": ((0, 3, True),),
-    "sqlite3.connect": ((0, None, True),),
+    "shutil.move": ((0, None, False),),
+    "sqlite3.connect": (),
 }
 """Audit events that change what they name: where the name stands, where its folder's descriptor
 does, and whether a link there is followed."""
+MOVING = ("os.rename", "shutil.move")
 STARTING = (
     *("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"),
     *("pty.spawn", "subprocess.Popen"),
@@ -111,7 +117,12 @@ UNHEARD = "a library or a program changed it unseen"
 OF_JUPYTER = "Jupyter may have saved it meanwhile"
 TOO_LARGE = "it is larger than {limit:,.0f} MB"
 NO_ROOM = "the copies of all files would be larger than 200 MB"
+TOO_MANY = "more than 2,000 files were changed"
 TOO_SLOW = "to copy it would have taken too long"
+MOVED = "it was renamed"
+NOT_OURS = "no files are kept where it was"
+HOLDS = "it may hold what {name} held, which cannot be put back"
+MAY_BE_MOVED = "it is older than the run: a program may have moved it here"
 CHANGED_SINCE = "it was changed since"
 COPY_IS_GONE = "its copy is gone"
 NO_FILE = "it is no ordinary file"
@@ -333,10 +344,15 @@ def hear(event: str, arguments: Sequence[Any]) -> None:
 class _FileBefore:
     """How a file was before the cell."""
 
-    def __init__(self, was: FileState) -> None:
-        self.was = was
-        self.copy = self.why = ""
+    def __init__(self, path: str, why: str = "") -> None:
+        self.was, self.inode = state_of(path), _inode_of(path)
+        self.copy, self.why = "", why
+        was = self.was
         self.is_fresh = bool(was) and time.time_ns() - was.get("mtime_ns", 0) < FRESH_NS
+
+    def line(self, path: str, left: FileState) -> dict[str, Any]:
+        """That of the journal, once the cell has left the file as it is now."""
+        return _line(path, self.was, left, copy=self.copy, why=self.why, inode=self.inode)
 
 
 class _WatchedCell:
@@ -349,9 +365,11 @@ class _WatchedCell:
         """How a file was that did not change, and its copy."""
         self._root = os.path.realpath(folder)
         self._files = files
+        self._began_ns = time.time_ns()
         self._entries: dict[str, _FileBefore] = {}
-        self._passed_over: dict[str, tuple[str, FileState]] = {}
-        """Files that may be changed unheard and that were not copied: why, and how they were."""
+        self._copied = 0
+        self._passed_over: dict[str, _FileBefore] = {}
+        """Files that may be changed unheard and that were not copied."""
         self._is_program_expected = False
         self._seconds_left = CELL_SECONDS
         self._used_bytes = _used_bytes()
@@ -377,6 +395,8 @@ class _WatchedCell:
         try:
             for path in self._paths(event, arguments):
                 self._keep(path)
+            if event in MOVING:
+                self._keep_moved(*arguments[:4])
             if event in STARTING and not self._is_program_expected:
                 self._is_program_expected = True
                 self.keep_unheard(self._files)
@@ -390,25 +410,28 @@ class _WatchedCell:
             given = None
             if descriptor is not None and descriptor < len(arguments):
                 given = arguments[descriptor]
-            path = self._absolute(arguments[name], given, follows=follows)
-            if event == "sqlite3.connect":
-                for end in SQLITE_FILES:
-                    yield path + end
-                continue
-            yield path
-            if event == "os.rename" and name == 0 and stat.S_ISDIR(_mode_of(path)):
-                target = self._absolute(arguments[1], arguments[3], follows=False)
-                for below in _below(path):
-                    yield below
-                    yield target + below[len(path) :]
+            yield self._absolute(arguments[name], given, follows=follows)
+        if event == "sqlite3.connect":
+            for named in _names_of_database(arguments[0]):
+                path = self._absolute(named, None, follows=True)
+                yield from (path + end for end in SQLITE_FILES)
+
+    def _keep_moved(
+        self, source: Any, target: Any, source_folder: Any = None, target_folder: Any = None
+    ) -> None:
+        """Keep what is about to get another name, and note that nothing has that name yet."""
+        old = self._absolute(source, source_folder, follows=False)
+        new = self._absolute(target, target_folder, follows=False)
+        is_wanted = bool(self._place_of(new))
+        for path in (old, *(_below(old) if stat.S_ISDIR(_mode_of(old)) else ())):
+            self._keep(path, is_moved=is_wanted)
+            self._keep(new + path[len(old) :])
 
     def _absolute(self, named: Any, descriptor: Any, *, follows: bool) -> str:
         if isinstance(named, int):
             path = os.readlink(f"/proc/self/fd/{named}")
         else:
             path = os.fsdecode(named)
-            if path.startswith("file:"):
-                path = path[len("file:") :].partition("?")[0]
         if not os.path.isabs(path):
             is_given = isinstance(descriptor, int) and descriptor >= 0
             base = os.readlink(f"/proc/self/fd/{descriptor}") if is_given else os.getcwd()
@@ -420,16 +443,28 @@ class _WatchedCell:
             self._real_folders[folder] = os.path.realpath(folder)
         return os.path.join(self._real_folders[folder], name)
 
-    def _keep(self, path: str) -> None:
-        """Copy a file, the first time that the cell names it."""
-        if path in self._entries or len(self._entries) >= COUNT_LIMIT:
+    def _keep(self, path: str, *, is_moved: bool = False) -> None:
+        """Copy a file, the first time that the cell names it.
+
+        Args:
+            path: Where it is.
+            is_moved: It is about to be moved to where files are kept, and was perhaps there before.
+        """
+        if path in self._entries or len(self._entries) >= NAMED_LIMIT:
             return
         place = self._place_of(path)
-        was = state_of(path) if place else None
-        if not place or (was is None and place == "elsewhere"):
+        if not place and not is_moved:
             return
-        entry = self._entries[path] = _FileBefore(was)
-        if was == UNKNOWN:
+        entry = _FileBefore(path)
+        was = entry.was
+        if place != "below" and was is None:
+            return
+        if not place and not self._is_older(was):
+            return
+        self._entries[path] = entry
+        if not place:
+            entry.why = NOT_OURS
+        elif was == UNKNOWN:
             entry.why = NO_FILE
         elif path in self._spare and self._spare[path][0] == was:
             entry.copy = self._spare.pop(path)[1]
@@ -461,6 +496,8 @@ class _WatchedCell:
 
     def _copy(self, path: str, size: int) -> tuple[str, str]:
         """Name of the copy, or why there is none."""
+        if self._copied >= COUNT_LIMIT:
+            return "", TOO_MANY
         if size > FILE_BYTES:
             return "", TOO_LARGE.format(limit=FILE_BYTES / 1e6)
         if not self._has_room(size):
@@ -476,6 +513,7 @@ class _WatchedCell:
         finally:
             self._seconds_left -= time.monotonic() - began
         self._used_bytes += size
+        self._copied += 1
         return name, ""
 
     def _own_descriptors(self) -> Mapping[tuple[int, int], int]:
@@ -500,16 +538,16 @@ class _WatchedCell:
         """
         room, until = UNHEARD_BYTES, time.monotonic() + UNHEARD_SECONDS
         smallest_first = sorted(files.items(), key=lambda item: int(item[1][1]))
-        for name, (_, size) in smallest_first[:UNHEARD_COUNT]:
+        for number, (name, (_, size)) in enumerate(smallest_first):
             path, why = os.path.join(self._root, name), ""
             if name.endswith(NOTEBOOK):
                 why = OF_JUPYTER
             elif size > UNHEARD_FILE_BYTES:
                 why = TOO_LARGE.format(limit=UNHEARD_FILE_BYTES / 1e6)
-            elif size > room or time.monotonic() > until:
+            elif number >= UNHEARD_COUNT or size > room or time.monotonic() > until:
                 why = TOO_SLOW
             if why:
-                self._passed_over[path] = (why, state_of(path))
+                self._passed_over[path] = _FileBefore(path, why)
             else:
                 room -= size
                 self._keep(path)
@@ -523,20 +561,33 @@ class _WatchedCell:
                 if entry.copy and not entry.is_fresh:
                     self._spare[path] = (entry.was, entry.copy)
                 continue
-            lines.append(_line(path, entry.was, entry.copy, entry.why, left))
+            lines.append(entry.line(path, left))
+        earlier = (*self._entries.values(), *self._passed_over.values())
+        known = {_mark_of(before.was) for before in earlier}
         for path, change in self._unheard(changes).items():
-            is_new = change == "created" and not path.endswith(NOTEBOOK)
-            why = OF_JUPYTER if path.endswith(NOTEBOOK) else UNHEARD
-            why = "" if is_new else self._passed_over.get(path, (why, None))[0]
-            lines.append(_line(path, None if is_new else UNKNOWN, "", why, state_of(path)))
+            left, before = state_of(path), self._passed_over.get(path)
+            if before is not None:
+                line = before.line(path, left)
+            elif change == "created" and not path.endswith(NOTEBOOK):
+                is_doubtful = self._is_older(left) and _mark_of(left) not in known
+                line = _line(path, None, left, why=MAY_BE_MOVED if is_doubtful else "")
+            else:
+                why = OF_JUPYTER if path.endswith(NOTEBOOK) else UNHEARD
+                line = _line(path, UNKNOWN, left, why=why)
+            lines.append(line)
         _write(lines)
+
+    def _is_older(self, state: FileState) -> bool:
+        """Whether a file was last written before the cell began."""
+        written = (state or {}).get("mtime_ns")
+        return written is not None and bool(written < self._began_ns - FRESH_NS)
 
     def _unheard(self, changes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         """What happened to files that nothing was heard of, by their paths."""
         found = {os.path.join(self._root, row["path"]): row["change"] for row in changes}
         # The listing that is compared may not reach as far as the one of a program's start.
-        for path, (_, was) in self._passed_over.items():
-            if path not in found and state_of(path) != was:
+        for path, before in self._passed_over.items():
+            if path not in found and state_of(path) != before.was:
                 found[path] = "modified"
         return {
             path: change
@@ -545,8 +596,31 @@ class _WatchedCell:
         }
 
 
-def _line(path: str, was: FileState, copy: str, why: str, left: FileState) -> dict[str, Any]:
-    return {"path": path, "was": was, "copy": copy, "why": why, "left": left}
+def _line(path: str, was: FileState, left: FileState, **more: Any) -> dict[str, Any]:
+    """A line of the journal; ``inode`` is that of what was there before."""
+    return {"path": path, "was": was, "copy": "", "why": "", "inode": [], "left": left, **more}
+
+
+def _mark_of(state: FileState) -> tuple[int, int] | None:
+    """What a file keeps where a program moves it to another disk; None: it is no file."""
+    return (state["size"], state["mtime_ns"]) if state and "size" in state else None
+
+
+def _inode_of(path: str) -> list[int]:
+    """Device and inode of what is there, if it is no folder: what a file keeps under a new name."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return []
+    return [] if stat.S_ISDIR(found.st_mode) else [found.st_dev, found.st_ino]
+
+
+def _names_of_database(named: Any) -> tuple[str, ...]:
+    """The files that ``sqlite3`` may open: it does not tell whether it takes a name for a URI."""
+    name = os.fsdecode(named)
+    if not name.startswith("file:"):
+        return (name,)
+    return name, name[len("file:") :].partition("?")[0]
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -695,7 +769,9 @@ def describe_files(run_id: str = "", step: int = 0) -> dict[str, Any]:
         ``stays``: ``path`` of each other file that changed, and ``why`` it is not put back.
     """
     mark, lines = _find_mark(run_id, step)
-    return _describe(mark, list(_plan(lines)))
+    items = list(_plan(lines))
+    _link_moved(items)
+    return _describe(mark, items)
 
 
 def put_back(run_id: str = "", step: int = 0) -> dict[str, Any]:
@@ -706,10 +782,13 @@ def put_back(run_id: str = "", step: int = 0) -> dict[str, Any]:
     mark, happened = _find_mark(run_id, step)
     items = list(_plan(happened))
     lines: list[dict[str, Any]] = [{**mark, "moved": "back" if run_id else "forth"}]
-    gone = [item for item in items if item["was"] is None]
     try:
+        for item in _link_moved(items):
+            _try_to_restore(item, lines)
+        _hold_back(items)  # some may not have gone well
+        gone = [item for item in items if item["was"] is None]
         for item in (*reversed(gone), *(item for item in items if item["was"] is not None)):
-            if not item["why"]:
+            if not item["why"] and "source" not in item:
                 _try_to_restore(item, lines)
     finally:
         if len(lines) > 1:
@@ -768,6 +847,61 @@ def _plan(lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield item
 
 
+def _link_moved(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Find the files that have other names now; in the order to rename them back.
+
+    Whatever may be another file that cannot be put back stays: it gets a reason.
+    """
+    here: dict[tuple[int, ...], list[dict[str, Any]]] = {}
+    for item in items:
+        if inode := _inode_of(item["path"]):
+            here.setdefault(tuple(inode), []).append(item)
+    moved = []
+    for item in items:
+        if item["why"] in (CHANGED_SINCE, OF_JUPYTER) or not item["inode"]:
+            continue
+        found = here.get(tuple(item["inode"]), [])
+        same = [other for other in found if _is_whole(other["path"], item)]
+        if same and same[0] is not item and state_of(item["path"]) == item["left"]:
+            found.remove(same[0])
+            item["source"], item["unlinked_why"], item["why"] = same[0], item["why"], ""
+            moved.append(item)
+    ordered: list[dict[str, Any]] = []
+    while moved:
+        # None takes a place from which another one has still to be renamed.
+        needed = {item["source"]["path"] for item in moved}
+        free = [item for item in moved if item["path"] not in needed]
+        for item in free or moved:
+            if free:
+                ordered.append(item)
+                if item["source"]["was"] is None:
+                    item["source"]["why"] = ""
+            else:  # they have changed places
+                item["why"] = item.pop("unlinked_why")
+                del item["source"]
+        moved = [item for item in moved if item["path"] in needed] if free else []
+    _hold_back(items)
+    return ordered
+
+
+def _is_whole(path: str, item: Mapping[str, Any]) -> bool:
+    """Whether a file at ``path`` is as the one of the item was."""
+    return state_of(path) == item["was"] and not _is_changed(path, item["copy"])
+
+
+def _hold_back(items: Sequence[dict[str, Any]]) -> None:
+    """Let stay what may hold what another file held that cannot be put back."""
+    lost = [item for item in items if item["why"] and (item["inode"] or _mark_of(item["was"]))]
+    elsewhere = [item for item in lost if _inode_of(item["path"]) != item["inode"]]
+    by_inode = {tuple(item["inode"]): item for item in elsewhere if item["inode"]}
+    by_mark = {mark: item for item in lost if (mark := _mark_of(item["was"]))}
+    for item in items:
+        inode, mark = tuple(_inode_of(item["path"])), _mark_of(item["left"])
+        found = by_inode.get(inode) or (by_mark.get(mark) if mark else None)
+        if found is not None and found is not item and not item["why"]:
+            item["why"] = HOLDS.format(name=os.path.basename(found["path"]))
+
+
 def _find_mark(run_id: str, step: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A place in the journal, and what happened to files since."""
     lines = _read()
@@ -795,8 +929,10 @@ def _restore(item: dict[str, Any]) -> list[dict[str, Any]]:
     Raises:
         OSError: It cannot be done.
     """
-    path, was, now = item["path"], item["was"], item["left"]
-    kept = ""
+    path, was = item["path"], item["was"]
+    now, inode, kept = state_of(path), _inode_of(path), ""
+    if now is None and was is None:
+        return []  # it was renamed back
     if now is not None and "size" in now:
         kept = os.urandom(8).hex()
         _copy_file(path, os.path.join(folder_now(), kept), _own_descriptors())
@@ -807,10 +943,14 @@ def _restore(item: dict[str, Any]) -> list[dict[str, Any]]:
     if was is not None:
         folder = os.path.dirname(path)
         while not os.path.isdir(folder):
-            lines.append(_line(folder, None, "", "", {"folder": True}))
+            lines.append(_line(folder, None, {"folder": True}))
             folder = os.path.dirname(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        if "link" in was:
+        if "source" in item:
+            source = item["source"]["path"]
+            os.rename(source, path)
+            lines.append(_line(source, was, None, why=MOVED, inode=item["inode"]))
+        elif "link" in was:
             if is_same_kind:
                 os.unlink(path)
             os.symlink(was["link"], path)
@@ -818,7 +958,7 @@ def _restore(item: dict[str, Any]) -> list[dict[str, Any]]:
             os.makedirs(path, exist_ok=True)
         else:
             _write_file(path, was, os.path.join(folder_now(), item["copy"]))
-    return [*lines, _line(path, now, kept, "", state_of(path))]
+    return [*lines, _line(path, now, state_of(path), copy=kept, inode=inode)]
 
 
 def _delete(path: str, now: FileState) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -32,16 +33,31 @@ KNOWN_AS = {
 OWNER_WATCH = "owner watch"
 """A thread of kernels that ``warmed`` has forked; what comes of them ends with its own owner."""
 OWN_TASKS = ("ipykernel", "tornado", "zmq", "jupyter_client", "IPython")
+OWN_TIMERS = (*OWN_TASKS, "asyncio")
+"""asyncio's are those of a task, which is named itself."""
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the system has it
+DELETED = " (deleted)"
+"""Memory of a file that nobody can open any more holds values as other memory does."""
+NO_VALUES = ("/dev/shm/sem.", "/memfd:", "/dev/shm/__KMP_")  # noqa: S108 - as above
+"""Beginnings of the names of memory that locks, compilers and OpenMP share with themselves."""
+ARENA = "/pym-"
+"""In the names of the memory from which ``multiprocessing`` makes arrays and values."""
 
 
-def find_obstacles() -> list[str]:
-    """Why the kernel cannot be forked so that all of it goes on working; empty: it can."""
+def find_obstacles(*, is_sandboxed: bool = False) -> list[str]:
+    """Why the kernel cannot be forked so that all of it goes on working; empty: it can.
+
+    Args:
+        is_sandboxed: For a copy with a ``sandbox``, which makes memory that is shared its own.
+    """
     if sys.platform != "linux":
         return [f"{sys.platform} cannot fork a running kernel"]
     app = awakening.kernel_application()
     if app is None or getattr(app, "kernel", None) is None:
         return ["this is not a kernel of ipykernel"]
-    found = [*threads(app), *_native_threads(), *tasks(), *_devices()]
+    found = [*threads(app), *_native_threads(), *tasks(), *timers(), *_devices()]
+    if not is_sandboxed:
+        found += _shared_memory()
     if getattr(app.kernel, "eventloop", None) is not None:
         found.append("a graphical event loop runs (%gui)")
     if not found and (name := awakening.wait_for_imports()):
@@ -114,6 +130,40 @@ def tasks() -> Iterator[str]:
                 continue
             if not str(frame.f_globals.get("__name__", "")).startswith(OWN_TASKS):
                 yield f"asyncio task {frame.f_code.co_name!r} runs"
+
+
+def timers() -> Iterator[str]:
+    """What the person's code wants the event loop to call later, by name."""
+    with contextlib.suppress(RuntimeError):  # no loop runs
+        for timer in getattr(asyncio.get_running_loop(), "_scheduled", ()):
+            called = timer._callback
+            while isinstance(called, functools.partial):
+                called = called.func
+            module = str(getattr(called, "__module__", "") or "")
+            if not timer.cancelled() and not module.startswith(OWN_TIMERS):
+                yield f"asyncio will call {getattr(called, '__name__', 'a function')!r} later"
+
+
+def _shared_memory() -> Iterator[str]:
+    """Memory that a fork would not have for itself, if values are in it; no named file's."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        lines = [line.split(None, 5) for line in file]
+    for _, rights, _, _, _, *named in lines:
+        path = named[0].rstrip("\n") if named else ""
+        # What is mapped below a folder there, or anywhere else, is a file: SQLite's, or memmap's.
+        is_nameless = os.path.dirname(path) == SHARED_MEMORY or path.endswith(DELETED)
+        if rights[1] != "w" or rights[3] != "s" or not is_nameless or path.startswith(NO_VALUES):
+            continue
+        if ARENA not in path or _is_arena_used():
+            yield "shared memory is in use"
+            return
+
+
+def _is_arena_used() -> bool:
+    """Whether an array or value of ``multiprocessing`` is left; it keeps the memory for more."""
+    heap = getattr(sys.modules.get("multiprocessing.heap"), "BufferWrapper", None)
+    blocks = getattr(getattr(heap, "_heap", None), "_allocated_blocks", None)
+    return blocks is None or any(blocks.values())
 
 
 def _devices() -> Iterator[str]:

@@ -72,6 +72,9 @@ class NotCarriedError(Exception):
 class Sandbox:
     """What keeps a copy apart, and what it has done behind that."""
 
+    refusal = NotCarriedError
+    """What its methods raise: the source may be there twice, for magics and for panel."""
+
     def __init__(self) -> None:
         self._layers: list[tuple[str, str, str]] = []
         """The folder that is seen, the one below, and the one that takes what is written."""

@@ -73,7 +73,7 @@ def registry() -> Any:
         found.table, found.copies, found.ending = [], [], []
         found.runs, found.undone = [], {}
         found.link = found.owner = found.news = found.sandbox = None
-        found.is_watched = found.is_watched_over = False
+        found.is_watched = found.is_watched_over = found.is_offered = False
     return found
 
 
@@ -266,7 +266,7 @@ def fork_copy(snapshot_id: str, connection_file: str, is_sandboxed: bool = False
     Returns:
         ``{"id": …, "process_id": …}``, or ``{"obstacles": […]}`` or ``{"refused": …}``.
     """
-    found = [] if snapshot_id else find_obstacles()
+    found = [] if snapshot_id else find_obstacles(is_sandboxed=is_sandboxed)
     if found:
         return {"obstacles": found}
     record = next((r for r in registry().table if r["id"] == snapshot_id), None)
@@ -576,7 +576,7 @@ def _live_beside(request: Answer, owner: socket.socket, line: socket.socket, car
     carrying.forget()
     if request["is_sandboxed"]:
         registry().sandbox = Sandbox()
-    awakening.become_copy(carried, request["connection_file"], owner, _end_all, registry().sandbox)
+    awakening.become_copy(carried, request["connection_file"], owner, _end_copy, registry().sandbox)
 
 
 def _is_there(record: Answer) -> bool:
@@ -625,6 +625,13 @@ def _end_all() -> None:
     while registry().ending and time.monotonic() < deadline:
         _bury()
         time.sleep(0.001)
+
+
+def _end_copy() -> None:
+    """Before this process ends, which is a copy."""
+    _end_all()
+    if not registry().is_offered:  # else they go on with the state that was
+        awakening.end_programs()
 
 
 def _watch_over() -> None:
