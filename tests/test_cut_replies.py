@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -25,13 +26,13 @@ from fake_service import (
 from fakes import FakeKernel
 
 from cellwright.llm.openai import USUAL_LIMIT_TOKENS, OpenAILM
-from cellwright.record.events import RunFinished
+from cellwright.record.events import CellAdded, RunFinished, ToolFinished
 from cellwright.record.messages import Parameters, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import replay
-from cellwright.settings import ModelSettings
+from cellwright.settings import ModelSettings, checked_api
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -197,7 +198,7 @@ def test_the_next_question_sees_what_there_is_and_a_replay_ends_alike(place: Run
 
 
 @pytest.mark.parametrize("adapter", ["chat", "json", "xml"])
-@pytest.mark.parametrize("cause", ["truncated", "repetition"])
+@pytest.mark.parametrize("cause", ["truncated", "repetition", "refused"])
 def test_half_of_what_an_adapter_reads_ends_the_run_and_its_replay(
     place: RunContext, adapter: str, cause: str
 ) -> None:
@@ -211,6 +212,7 @@ def test_half_of_what_an_adapter_reads_ends_the_run_and_its_replay(
     answers = {
         "truncated": text(half + "x = 1", finish="length", usage=counted(64)),
         "repetition": raw_sse(pieces, done=False),
+        "refused": text(half + "x = 1", finish="content_filter"),
     }
     with (
         FakeService([answers[cause]]) as service,
@@ -225,5 +227,70 @@ def test_half_of_what_an_adapter_reads_ends_the_run_and_its_replay(
     ends.append(list(replay(record, replace(place, kernel=FakeKernel())))[-1])
     for ended in ends:
         assert isinstance(ended, RunFinished)
-        assert (ended.status, ended.cause) == ("task limit reached", cause)
+        status = "completed" if cause == "refused" else "task limit reached"
+        assert (ended.status, ended.cause) == (status, cause)
     assert len(service.requests) == 1
+
+
+CODE = {"code": "x = 1"}
+TEXT = json.dumps(CODE)
+IN_WORDS = {"say": "", "calls": [{"tool": "run_cell", "arguments": CODE}]}
+GEMINI_CALL = {"functionCall": {"name": "run_cell", "args": CODE}}
+FILTERED: dict[str, list[dict[str, Any]]] = {
+    "chat": [
+        chunk(call_delta(id="c", name="run_cell", arguments=TEXT)),
+        chunk({}, finish="content_filter"),
+    ],
+    "responses": [
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {"type": "function_call", "call_id": "c", "name": "run_cell"},
+        },
+        {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": TEXT},
+        {
+            "type": "response.incomplete",
+            "response": {
+                "object": "response",
+                "status": "incomplete",
+                "incomplete_details": {"reason": "content_filter"},
+            },
+        },
+    ],
+    "messages": [
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "c", "name": "run_cell", "input": CODE},
+        },
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "refusal"}},
+    ],
+    "gemini": [
+        {"candidates": [{"content": {"parts": [GEMINI_CALL]}}]},
+        {"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]},
+    ],
+    "json": [
+        chunk({"content": json.dumps(IN_WORDS)}),
+        chunk({}, finish="content_filter"),
+    ],
+}
+"""By the API, or by the adapter for calls that are written in words."""
+
+
+@pytest.mark.parametrize("form", FILTERED)
+def test_a_call_in_a_reply_that_a_filter_ended_is_not_run(place: RunContext, form: str) -> None:
+    settings, adapter = (
+        (ModelSettings(), form) if form == "json" else (ModelSettings(api=checked_api(form)), "")
+    )
+    with FakeService([raw_sse(FILTERED[form])]) as service:
+        service.openai = False
+        models = {"fake-model": settings}
+        with closing(OpenAILM(service.settings(), models=models, pace=QUICK)) as lm:
+            question = RunRequest("Go.", Parameters("fake-model"), mode="auto", adapter=adapter)
+            *events, ended = Conversation(place).ask(question, lm)
+    assert isinstance(ended, RunFinished)
+    assert (ended.status, ended.cause) == ("completed", "refused")
+    assert "filter ended the reply" in ended.reason
+    assert [event.status for event in events if isinstance(event, ToolFinished)] == ["error"]
+    assert not any(isinstance(event, CellAdded) for event in events)

@@ -227,6 +227,14 @@ class TestFromEnvironment:
         redactor = Redactor.from_environment({"OPENAI_API_KEY": "the-key-123"}, "the-key-123")
         assert redactor.text("the-key-123").startswith("«redacted:openai_api_key:")
 
+    def test_keys_in_the_query_of_the_base_url_are_taken(self) -> None:
+        query = "api-version=2026-01-01-preview&subscription-key=3f9d0c71b5e84a2e&sig=Zq81%2BkPw0"
+        redactor = Redactor.from_environment({"CELLWRIGHT_BASE_URL": f"https://host/v1?{query}"})
+        clean = redactor.text(f"https://host/v1?{query} and Zq81+kPw0")
+        assert clean.count("«redacted:") == 3
+        assert "api-version=2026-01-01-preview" in clean
+        assert not any(secret in clean for secret in ("3f9d0c71", "Zq81"))
+
 
 class TestValues:
     def test_every_text_in_a_value_is_cleaned(self) -> None:

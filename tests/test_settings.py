@@ -71,6 +71,20 @@ def test_an_endpoint_that_is_no_address_is_named() -> None:
     assert "http://" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("http://127.0.0.1:99999/v1", "http://127.0.0.1:abc/v1", "http://127.0.0.1:8000 /v1"),
+        *("http://[::1/v1", "https:///v1", "http://my host/v1", "http://host:0/v1"),
+    ],
+)
+def test_an_endpoint_with_no_host_or_port_that_can_be_is_named(wrong: str) -> None:
+    with pytest.raises(SetupError, match="names no host, or no port") as caught:
+        from_env({"CELLWRIGHT_BASE_URL": f"{wrong}?api-key=abcdefgh"})
+    assert repr(wrong) in caught.value.message
+    assert "abcdefgh" not in caught.value.message
+
+
 def test_a_mode_that_is_none_is_named_with_the_ones_there_are() -> None:
     with pytest.raises(SetupError, match=r"CELLWRIGHT_MODE is 'yolo'.*ask, edits, auto"):
         from_env({"CELLWRIGHT_MODE": "yolo"})

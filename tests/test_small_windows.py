@@ -159,6 +159,39 @@ def test_a_question_that_never_fits_is_left_out(place: RunContext) -> None:
     assert len(said) == 1
 
 
+def test_a_question_that_a_call_followed_stays_and_is_not_called_left_out(
+    place: RunContext,
+) -> None:
+    call = tool_call("run_cell", {"code": "total"}, usage={"prompt_tokens": 2_000})
+    full = error(400, "This model's maximum context length is 2048 tokens. You requested 2199.")
+    with FakeService([call, full, text("Yes."), text("Yes.")]) as service:
+        chat = Chat(place, service)
+        with closing(chat.lm):
+            ended, _ = chat.ask("What is the total?")
+            after, _ = chat.ask("Hello?")
+    assert (ended.status, ended.cause) == ("agent context limit", "context")
+    assert "left out" not in ended.reason
+    assert after.status == "completed"
+    assert "What is the total?" in str(chat.conversation.messages)
+
+
+def test_what_a_question_ran_makes_room_for_the_next_one(place: RunContext) -> None:
+    call = tool_call("run_cell", {"code": "total"}, usage={"prompt_tokens": 2_000})
+    first = [call, *(error(400, "prompt is too long") for _ in range(5))]
+    server = SmallServer(2_048, names_size=False)
+
+    def answer(request: Request) -> Wire:
+        return (first.pop(0) if first else server)(request)
+
+    with FakeService(answer) as service:
+        chat = Chat(place, service)
+        with closing(chat.lm):
+            ended, _ = chat.ask(LONG)
+            after, _ = chat.ask("Hello?")
+    assert ended.status == "agent context limit"
+    assert (after.status, after.answer) == ("completed", "It is 21.")
+
+
 VLLM = {"object": "list", "data": [{"id": MODEL, "owned_by": "vllm", "max_model_len": 4_096}]}
 OLLAMA = {"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "library"}]}
 LOADED = {"models": [{"name": MODEL, "model": MODEL, "context_length": 4_096}]}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 CHECKED = "2026-11-23"
 VARIABLE = re.compile(r"\{([A-Z_]+)\}")
@@ -517,6 +517,16 @@ def own_path(base_url: str, path: str) -> str:
     ending, own = find_provider(base_url).own_root
     root = base_url.rstrip("/")
     return f"{root.removesuffix(ending)}{own}{path}" if ending and root.endswith(ending) else path
+
+
+def shown_url(url: str) -> str:
+    """An address without a name, password or parameters, fit to be shown."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
 def models_path(base_url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -492,20 +493,34 @@ def normalise_base_url(url: str) -> str:
     A query, which holds the version of the API at some services, stays behind it.
 
     Raises:
-        SetupError: It is not an http or https address.
+        SetupError: It is not an http or https address, or names no host or port that can be.
     """
     cleaned, mark, query = url.strip().strip("'\"").partition("?")
     cleaned = cleaned.rstrip("/")
     if not cleaned:
         return ""
+    shown = re.sub("//[^/]*@", "//", cleaned)
     if not cleaned.startswith(("http://", "https://")):
         raise SetupError(
-            f"The endpoint {url!r} is not an address.", hint="It starts with http:// or https://."
+            f"The endpoint {shown!r} is not an address.", hint="It starts with http:// or https://."
+        )
+    if not _can_be_asked(cleaned):
+        raise SetupError(
+            f"The endpoint {shown!r} names no host, or no port that can be.",
+            hint="It looks like https://host/v1 or http://host:8000/v1.",
         )
     for ending in ("/chat/completions", "/completions", "/responses", "/messages", "/models"):
         cleaned = cleaned.removesuffix(ending)
     path = cleaned.split("://", 1)[1].partition("/")[2]
     return f"{cleaned if path else f'{cleaned}/v1'}{mark}{query}"
+
+
+def _can_be_asked(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return bool(parts.hostname) and parts.port != 0 and not any(map(str.isspace, address))
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)

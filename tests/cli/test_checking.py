@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,27 @@ def test_a_damaged_record_is_read_back_and_kept(shell: Shell) -> None:
     assert listed["counts"] == {"completed": 20}
     assert "sound" in shell.run("doctor", "--repair").out
     assert "doctor --repair" not in shell.run("doctor").out
+
+
+def test_runs_that_a_damaged_page_hides_are_not_called_absent(shell: Shell) -> None:
+    run_id = keep(shell, analysis_run())
+    path = Path(shell.environ["CELLWRIGHT_HOME"]) / "runs.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = bytes(size)
+    path.write_bytes(data)
+    shown = shell.run("show", run_id)
+    assert shown.code != 0
+    assert "The record is damaged" in shown.err
+    assert "doctor --repair" in shown.err
+    assert "is damaged" in shell.run("doctor").out
+    assert shell.run("doctor", "--repair").code == 0
+    assert shell.run("show", run_id).code == 0
 
 
 def test_a_file_that_holds_no_run_is_not_called_whole(shell: Shell) -> None:

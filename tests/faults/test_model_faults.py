@@ -8,16 +8,18 @@ import ssl
 import subprocess
 import threading
 import time
+from contextlib import closing
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, Asked, answer_to, ask, prompt_of, serving
+from asking import QUICK, RUN_CELL, Asked, answer_to, ask, prompt_of, serving
 from fake_service import (
     MODEL,
     Answer,
     FakeService,
+    Wire,
     error,
     hang_up,
     html,
@@ -33,8 +35,10 @@ from cellwright.errors import (
     LMQuotaError,
     LMRateLimitError,
     LMServerError,
+    LMStreamError,
     RunCancelled,
 )
+from cellwright.llm.capabilities import list_models
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import ModelRetrying
 from cellwright.settings import ServiceSettings
@@ -217,6 +221,84 @@ def test_a_redirect_is_told_with_the_address_to_set() -> None:
     assert isinstance(caught, LMNotFoundError)
     assert "was redirected to http://127.0.0.1" in caught.hint
     assert "/elsewhere/" in caught.hint
+
+
+@pytest.mark.parametrize("api", ["chat", "messages", "gemini"])
+def test_a_redirect_to_another_server_is_not_followed(api: Any) -> None:
+    """It would be sent the key, in whatever header, and the prompt."""
+    with FakeService([text("I am another.")]) as other:
+        other.openai = False
+        target = {"location": f"{other.base_url}/elsewhere/chat/completions?key=abc"}
+        headers = {"X-Api-Key": "of-the-gateway"}
+        with FakeService([status(307, "", target)], models=status(307, "", target)) as service:
+            service.openai = False
+            settings = service.settings(api=api, headers=headers)
+            with closing(OpenAILM(settings, pace=QUICK)) as lm, pytest.raises(LMError) as caught:
+                ask(lm)
+            with pytest.raises(LMConnectionError, match="redirects to another server"):
+                list_models(settings)
+    assert caught.value.message == (
+        f"127.0.0.1:{service.port} redirects to another server, which was not asked."
+    )
+    assert caught.value.hint == (
+        f"The request was redirected to {other.base_url}/elsewhere/chat/completions; "
+        "set that address instead."
+    )
+    assert len(service.requests) == 1
+    assert other.requests == other.other_requests == []
+
+
+def test_a_redirect_on_the_same_server_is_followed() -> None:
+    script = [status(307, "", {"location": "/v2/chat/completions"}), text("Here.")]
+    assert answer_to(script).message.text == "Here."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [status(404, "Not Found"), html(), status(307, "", {"location": "/x?sig=abcdefgh1"})],
+    ids=["no path", "page", "redirect"],
+)
+def test_keys_in_the_query_of_an_address_are_never_told(answer: Answer) -> None:
+    gone = {"/x?sig=abcdefgh1": status(404, "Gone")}
+    with FakeService([answer], others=gone) as service:
+        query = "api-version=2026-01-01&subscription-key=3f9d0c71b5e84a2e&code=Zq81kPw0"
+        settings = service.settings(base_url=f"{service.base_url}?{query}", retry_limit=0)
+        with closing(OpenAILM(settings, pace=QUICK)) as lm, pytest.raises(LMError) as caught:
+            ask(lm)
+    assert service.requests[0].path.endswith(query)
+    told = f"{caught.value.message} {caught.value.hint} {caught.value!r}"
+    assert service.base_url in told
+    assert not any(secret in told for secret in ("3f9d0c71", "Zq81kPw0", "abcdefgh1", "?"))
+
+
+def test_keys_in_an_address_are_not_told_in_the_words_of_a_service() -> None:
+    with FakeService(
+        [error(400, "GET /v1?subscription-key=3f9d0c71b5e84a2e is wrong.")]
+    ) as service:
+        base_url = f"{service.base_url}?subscription-key=3f9d0c71b5e84a2e"
+        settings = service.settings(base_url=base_url, retry_limit=0)
+        with closing(OpenAILM(settings, pace=QUICK)) as lm, pytest.raises(LMError) as caught:
+            ask(lm)
+    assert "subscription-key=[key] is wrong" in caught.value.message
+
+
+def endless(code: int) -> Answer:
+    """A body of 70 MB, which nobody reads to its end."""
+    return lambda _: Wire((b"x" * 2**20,) * 70, code, {"content-type": "text/plain"}, chunked=True)
+
+
+def test_an_error_that_does_not_end_is_read_no_further_than_needed() -> None:
+    with serving([endless(500)], retry_limit=0) as (service, lm):
+        with pytest.raises(LMServerError, match="failed with status 500: xxx"):
+            ask(lm)
+        assert service.wait_for_break()
+
+
+def test_a_list_of_models_that_does_not_end_is_given_up() -> None:
+    with FakeService(models=endless(200)) as service:
+        with pytest.raises(LMStreamError, match="sent 64 MB and did not come to an end"):
+            list_models(service.settings())
+        assert service.wait_for_break()
 
 
 def closed_port() -> int:

@@ -74,3 +74,30 @@ def test_an_error_is_raised(body: bytes) -> None:
     with pytest.raises(LMServerError, match="Bad") as caught:
         chunks_of("application/json", body)
     assert isinstance(caught.value, LMError)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "start"),
+    [
+        ("text/html", b"<html>"),
+        ("application/json", b'{"a": "'),
+        ("text/event-stream", b'data: {"a": "'),
+        ("text/event-stream", b"data: a\ndata: "),
+        ("text/plain", b" "),
+    ],
+)
+def test_a_body_that_does_not_end_is_given_up(content_type: str, start: bytes) -> None:
+    reader = BodyReader(content_type, ENDPOINT)
+    reader.feed(start)
+    much = (b" " if start == b" " else b"x") * 2**25
+    for _ in range(2):
+        reader.feed(much)
+    with pytest.raises(LMStreamError, match="models.example:80 sent 64 MB") as caught:
+        reader.feed(much)
+    assert not caught.value.retryable
+
+
+def test_a_long_stream_of_whole_events_is_no_such_body() -> None:
+    reader = BodyReader("text/event-stream", ENDPOINT)
+    event = b'data: {"choices": [], "padding": "' + b"x" * 2**24 + b'"}\n\n'
+    assert sum(len(reader.feed(event)) for _ in range(5)) == 5

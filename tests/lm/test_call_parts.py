@@ -42,6 +42,19 @@ def piece(index: int | None = 0, **fields: Any) -> Any:
             ],
             [("a", '{"n": 1}'), ("a", '{"n": 2}')],
         ),
+        # one index for all; pieces come by turns and are told apart by their ids
+        (
+            [
+                *(piece(0, id=id, name="a") for id in "xy"),
+                *(piece(0, id=id, arguments=f'{{"n": "{id}"}}') for id in "xy"),
+            ],
+            [("a", '{"n": "x"}'), ("a", '{"n": "y"}')],
+        ),
+        # an empty object, then the arguments
+        ([piece(0, id="x", name="a", arguments="{}"), piece(0, arguments='{"n": '),
+          piece(0, arguments="1}")], [("a", '{"n": 1}')]),
+        ([piece(0, id="x", name="a", arguments=text) for text in ("{}", '{"n": 1}')],
+         [("a", '{"n": 1}')]),
         # the name again after whole arguments
         ([piece(0, name="a", arguments="{}"), piece(0, name="a")], [("a", "{}")]),
         # an object within an object does not begin a call

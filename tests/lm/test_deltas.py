@@ -26,7 +26,8 @@ def test_a_reply_is_what_its_chunks_say() -> None:
 @pytest.mark.parametrize(
     ("word", "reason"),
     [("end_turn", "stop"), ("MAX_TOKENS", "length"), ("function_call", "tool_calls"),
-     ("SAFETY", "content_filter"), ("stop", "stop"), ("something new", "something new"),
+     ("SAFETY", "content_filter"), ("refusal", "content_filter"), ("SPII", "content_filter"),
+     ("stop", "stop"), ("something new", "something new"),
      ("sensitive", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")],
 )  # fmt: skip
 def test_reasons_to_finish_have_one_name_each(word: str, reason: str) -> None:
@@ -65,6 +66,11 @@ def test_half_a_pair_at_the_end_is_replaced() -> None:
     assert assembler.text == "x\N{REPLACEMENT CHARACTER}"
 
 
+def thought(**more: int) -> dict[str, Any]:
+    details = {"completion_tokens_details": {"reasoning_tokens": 2}}
+    return {"prompt_tokens": 9, "completion_tokens": 3, **details, **more}
+
+
 @pytest.mark.parametrize(
     ("raw", "usage"),
     [
@@ -79,6 +85,13 @@ def test_half_a_pair_at_the_end_is_replaced() -> None:
         ),
         ({"prompt_tokens": 9, "completion_tokens": "many"}, Usage(9)),
         ({"prompt_tokens": 9, "completion_tokens": -1}, Usage(9)),
+        ({"prompt_tokens": 9, "completion_tokens": float("inf")}, Usage(9)),
+        ({"prompt_tokens": float("nan"), "completion_tokens": 3}, None),
+        ({"prompt_tokens": 10**400}, None),
+        ({"prompt_tokens": 9, "cached_tokens": 5}, Usage(9, 0, 5)),
+        (thought(total_tokens=12), Usage(9, 3, reasoning_tokens=2)),
+        (thought(), Usage(9, 3, reasoning_tokens=2)),
+        (thought(total_tokens=14), Usage(9, 5, reasoning_tokens=2)),
         ({"prompt_tokens": 0, "completion_tokens": 3}, None),
         ({}, None),
         (None, None),
@@ -89,8 +102,16 @@ def test_counts_are_read_under_every_name(raw: Any, usage: Usage | None) -> None
     assert usage_from_openai(raw) == usage
 
 
-def test_counts_in_a_place_of_their_own_are_found() -> None:
+@pytest.mark.parametrize(
+    "last",
+    [
+        chunk({}, "stop", x_groq={"usage": {"prompt_tokens": 4}}),
+        {"choices": [{"delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 4}}]},
+    ],
+    ids=["Groq", "Moonshot"],
+)
+def test_counts_in_a_place_of_their_own_are_found(last: dict[str, Any]) -> None:
     assembler = ReplyAssembler()
-    assembler.add(chunk({}, "stop", x_groq={"usage": {"prompt_tokens": 4}}))
+    assembler.add(last)
     assembler.add(chunk(None))
     assert assembler.usage == Usage(4)

@@ -11,13 +11,12 @@ from traitlets.config import Config
 
 from cellwright.errors import SetupError
 from cellwright.llm.keys import KeyPlaces
-from cellwright.providers import OPENAI
+from cellwright.providers import OPENAI, shown_url
 from cellwright.server.configuration import Cellwright
 from cellwright.server.service_choice import (
     ServiceChange,
     ServiceChoice,
     ServiceChooser,
-    shown_url,
 )
 from cellwright.settings import Settings
 

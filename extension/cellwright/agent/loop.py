@@ -16,7 +16,7 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallOutcome, ToolCaller
 from cellwright.context.assemble import envelop_results
 from cellwright.context.normalise import normalise
-from cellwright.context.turns import total_tokens
+from cellwright.context.turns import is_summary, total_tokens
 from cellwright.context.window import Window, describe_shortening, when_refused
 from cellwright.errors import (
     KernelDiedError,
@@ -45,6 +45,7 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import (
     PAUSED,
+    WITHHELD,
     Manifest,
     Message,
     Parameters,
@@ -60,6 +61,7 @@ from cellwright.stopping import Stop
 CONTINUE = (
     "Your answer was cut off at the length limit. Go on exactly where it stopped; repeat nothing."
 )
+FILTERED = "The service's filter ended the reply, so nothing that it asked for was run."
 REPEATED = "The model said the same over and over, so its reply was stopped."
 CUT_WINDOW = (
     "The model's window of {tokens} tokens is full, so its reply was cut. Begin a new "
@@ -80,10 +82,8 @@ EARLY_SHARE = 0.95
 EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
 SHORTENED_AT_MOST = 4
 """Each time a request that was too long is made shorter by almost a third."""
-LEFT_OUT = (
-    "Beside the instructions and tools there is room for about {tokens} tokens; your question was "
-    "left out of the conversation."
-)
+ROOM = "Beside the instructions and tools there is room for about {tokens} tokens{left_out}."
+LEFT_OUT = "; your question was left out of the conversation"
 INVALID_LIMIT = 3
 CUT_CALLS_LIMIT = 2
 """A call that was cut is as long as a reply can be, so a second one is the last."""
@@ -199,9 +199,22 @@ def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Ev
 
 
 def _leave_out_question(history: History) -> None:
-    """Forget a question that no answer followed, or no later one would fit either."""
-    while history.messages and isinstance(history.messages[-1], UserMessage):
-        history.messages.pop()
+    """Forget a question that no answer followed, or no later one would fit either.
+
+    One that calls followed stays with them; it is summed up when a later one needs its room.
+    """
+    count = len(_unanswered(history.messages))
+    del history.messages[len(history.messages) - count :]
+
+
+def _unanswered(messages: Sequence[Message]) -> list[UserMessage]:
+    """The words at the end that the model has not replied to."""
+    said: list[UserMessage] = []
+    for message in reversed(messages):
+        if not isinstance(message, UserMessage) or is_summary(message):
+            break
+        said.append(message)
+    return said
 
 
 def _finished(ending: Ending, budget: RunBudget) -> RunFinished:
@@ -323,6 +336,9 @@ class _Loop:
         return Ending("task limit reached", text, reason, "truncated")
 
     def _after_calls(self, reply: Reply, outcome: CallOutcome) -> Ending | None:
+        if reply.finish_reason == WITHHELD:
+            said = reply.message.refusal or self._last_text
+            return Ending("completed", said, FILTERED, "refused")
         owed = self._parts.owed
         if owed is not None and owed.failure:
             return Ending("agent validation failed", self._last_text, owed.failure, "wrong_results")
@@ -424,7 +440,10 @@ class _Loop:
         """What the person can do about a question that does not fit."""
         head = [m for m in self._history.messages if isinstance(m, SystemMessage)]
         room = window.limit_tokens - total_tokens(head) if window is not None else 0
-        asked = LEFT_OUT.format(tokens=f"{room:,}") if room > 0 else ""
+        unanswered = _unanswered(self._history.messages)
+        is_left_out = any(m.sent_as != "user_hide" for m in unanswered)
+        left_out = LEFT_OUT if is_left_out else ""
+        asked = ROOM.format(tokens=f"{room:,}", left_out=left_out) if room > 0 else ""
         advice = "Ask for less at once, or use a model with a larger context window."
         return f"{asked} {advice}".strip()
 

@@ -25,7 +25,7 @@ from cellwright.llm.capabilities import is_listed, list_models, template_takes_t
 from cellwright.llm.faults import HOST_HINT
 from cellwright.llm.keys import KEY_FILE
 from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
-from cellwright.providers import PROVIDERS, find_provider, signer_of
+from cellwright.providers import PROVIDERS, find_provider, shown_url, signer_of
 from cellwright.record.messages import (
     Manifest,
     Parameters,
@@ -137,7 +137,7 @@ def _key(settings: Settings, service: Service) -> DoctorCheck:
     if signer_of(service.base_url, settings.service.api_key):
         return DoctorCheck("key", "ok", "No key: each request is signed with your credentials.")
     if not settings.service.api_key:
-        return DoctorCheck("key", "ok", f"No key; {service.base_url} may not need one.")
+        return DoctorCheck("key", "ok", f"No key; {shown_url(service.base_url)} may not need one.")
     return DoctorCheck("key", "ok", f"A key is set ({KEY_PLACES.get(origin, origin)}).")
 
 
@@ -151,8 +151,8 @@ def _endpoint(service: Service) -> DoctorCheck:
         own = provider.start_hint or "Check CELLWRIGHT_BASE_URL, or start the server."
         action = HOST_HINT if provider.hosts else own
         return DoctorCheck("endpoint", "failed", text, action, LMConnectionError.__name__)
-    name = provider.name
-    shown = f"{service.base_url} ({name})" if name and not service.is_demo else service.base_url
+    name, shown = provider.name, shown_url(service.base_url)
+    shown = f"{shown} ({name})" if name and not service.is_demo else shown
     return DoctorCheck("endpoint", "ok", f"{shown} answers.")
 
 
@@ -162,7 +162,7 @@ def _model(settings: Settings, service: Service) -> DoctorCheck:
     try:
         names = list_models(settings.service)
     except LMError as error:
-        text = f"The models of {service.base_url} cannot be listed: {error.message}"
+        text = f"The models of {shown_url(service.base_url)} cannot be listed: {error.message}"
         return DoctorCheck(
             "model",
             "warning",
@@ -261,8 +261,12 @@ def _missing(names: tuple[str, ...]) -> list[str]:
 def _store(settings: Settings) -> DoctorCheck:
     path = settings.home / "runs.sqlite"
     database = open_database(path)
+    damage = database.find_damage()
     notices = database.take_notices()
     database.close()
+    if damage:
+        text = f"{path} is damaged ({damage}): what is missing in it counts as never recorded."
+        return DoctorCheck("record", "failed", text, "Run: cellwright doctor --repair")
     if notices:
         action = notices[0].action or "Set CELLWRIGHT_HOME to another folder."
         return DoctorCheck("record", "warning", notices[0].text, action)

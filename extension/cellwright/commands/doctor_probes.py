@@ -7,7 +7,6 @@ refused and left out, thinking that is sent back, a window that is too small.
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import struct
@@ -46,6 +45,7 @@ from cellwright.providers import (
     fill_in,
     find_provider,
     provider_of_key,
+    shown_url,
 )
 from cellwright.record.events import Notice, ReasoningDelta, TextDelta
 from cellwright.record.messages import (
@@ -63,7 +63,7 @@ from cellwright.record.messages import (
     cost_of,
     price_for,
 )
-from cellwright.record.values import to_dict
+from cellwright.record.values import json_or_none, to_dict
 from cellwright.session.prices import known_prices
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
@@ -246,10 +246,7 @@ def _tools(probing: _Probing) -> _Finding:
     if not message.tool_calls:
         return _Finding("does not", f"It called nothing and said {heard.text}.")
     call = message.tool_calls[0]
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        arguments = None
+    arguments = json_or_none(call.arguments)
     if call.name != PING.name or not isinstance(arguments, dict) or "word" not in arguments:
         shown = one_line(f"{call.name} {call.arguments}")[:SHOWN_CHARACTERS]
         return _Finding("does not", f"Its call cannot be used: {shown!r}.")
@@ -546,12 +543,15 @@ def _with_model(settings: Settings, model: str) -> Settings:
         except LMError as error:
             raise SetupError(error.message, hint=error.hint) from error
     if not chosen:
-        raise SetupError(f"No model is named for {service.base_url!r}.", hint="Name one: -m MODEL.")
+        raise SetupError(
+            f"No model is named for {shown_url(service.base_url)!r}.", hint="Name one: -m MODEL."
+        )
     return replace(settings, service=replace(service, model=chosen))
 
 
 def _announce(settings: Settings, limit_tokens: int) -> str:
     model, requests = settings.service.model, sum(probe.requests for probe in PROBES)
+    address = shown_url(settings.service.base_url)
     tokens = sum(probe.tokens for probe in PROBES)
     price = price_for(model, known_prices(settings))
     cost = (
@@ -560,7 +560,7 @@ def _announce(settings: Settings, limit_tokens: int) -> str:
         else ("and cost what the service asks for them")
     )
     return (
-        f"{len(PROBES)} probes send {requests} requests to {settings.service.base_url} ({model}): "
+        f"{len(PROBES)} probes send {requests} requests to {address} ({model}): "
         f"about {tokens:,} tokens, no more than {limit_tokens:,} (--max-tokens), {cost}. "
         "Nothing of yours is sent. Ctrl-C stops."
     )
@@ -571,7 +571,7 @@ def _report(probing: _Probing, found: tuple[ProbeResult, ...]) -> Result:
         probing.settings.service,
         price_for(probing.model, known_prices(probing.settings)),
     )
-    name = find_provider(service.base_url).name or service.base_url
+    name = find_provider(service.base_url).name or shown_url(service.base_url)
     date = datetime.now(UTC).date().isoformat()
     marks = " | ".join(MARKS[result.verdict] for result in found)
     row = f"| {name} | `{probing.model}` | {date} | {marks} |"
@@ -584,7 +584,7 @@ def _report(probing: _Probing, found: tuple[ProbeResult, ...]) -> Result:
         found,
         {
             "provider": name,
-            "base_url": service.base_url,
+            "base_url": shown_url(service.base_url),
             "model": probing.model,
             "api": probing.lm.capabilities(probing.model).api,
             "date": date,

@@ -66,9 +66,9 @@ def _value(answer: str, field: Field, told: Sequence[str], question: set[str]) -
         named = LEFT_IN.findall(answer) if field.type_name in TABLES else []
         return named[-1] if named else None
     if field.annotation is str:
-        named = NAMED.match(answer)
-        if named is not None and _is_asked(field.name, question):
-            return named[1]
+        found = NAMED.match(answer)
+        if found is not None and _is_asked(field.name, question):
+            return found[1]
         first = next((line for line in answer.splitlines() if line.strip()), "")
         return first.replace("**", "").replace("`", "").strip() or None
     if field.annotation in (int, float) and (

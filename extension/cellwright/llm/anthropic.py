@@ -235,7 +235,6 @@ def _identifier(call_id: str) -> str:
 
 
 FINISHED = {
-    "refusal": "content_filter",
     "model_context_window_exceeded": "length",
     "pause_turn": PAUSED,
 }

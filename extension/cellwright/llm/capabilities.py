@@ -108,7 +108,7 @@ LISTED_START = "models/"
 
 
 def _strange(endpoint: Endpoint) -> LMError:
-    text = f"{endpoint.base_url!r} does not list models as an API endpoint does."
+    text = f"{endpoint.address!r} does not list models as an API endpoint does."
     return LMStreamError(text, hint="Check the address; it usually ends in /v1.")
 
 

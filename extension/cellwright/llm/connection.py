@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from cellwright.installation import install_hint
-from cellwright.llm.faults import Endpoint, from_exception
+from cellwright.llm.faults import Endpoint, from_exception, redirected_elsewhere
 from cellwright.providers import AUTHORIZATION, headers_for, key_header, signer_of
 from cellwright.settings import ServiceSettings, renew_key
 
@@ -38,19 +38,27 @@ from cellwright.stopping import WorkerThread
 
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_STARTS = (b"{", b"[")
+JSON_GOES_ON = (b" ", b"\t", b'"', b"}", b"]")
 
 
 class SSEDecoder:
     """Collects bytes and gives out the data of whole events.
 
-    A line that starts with ``{`` counts as data: some services send an error as a bare JSON
-    line in what they call an event stream.
+    Lines of JSON count as data: some services send an error as bare JSON, on one line or on many,
+    in what they call an event stream.
     """
 
     def __init__(self) -> None:
         self._pending = b""
         self._data: list[bytes] = []
+        self._data_bytes = 0
         self._started = False
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much there is of an event that is not whole."""
+        return len(self._pending) + self._data_bytes
 
     def feed(self, received: bytes) -> list[str]:
         """The data of the events that are whole now.
@@ -78,13 +86,18 @@ class SSEDecoder:
         events = []
         for line in lines:
             if line.startswith(b"data:"):
-                self._data.append(line[5:].removeprefix(b" "))
-            elif line.startswith(b"{"):
-                self._data.append(line)
+                self._keep(line[5:].removeprefix(b" "))
+            elif line.startswith(JSON_STARTS) or (self._data and line.startswith(JSON_GOES_ON)):
+                self._keep(line)
             elif not line and self._data:
                 events.append(b"\n".join(self._data).decode("utf-8"))
                 self._data.clear()
+                self._data_bytes = 0
         return events
+
+    def _keep(self, line: bytes) -> None:
+        self._data.append(line)
+        self._data_bytes += len(line)
 
 
 # The body of a reply as chunks: an event stream, one JSON object, or neither and then why.
@@ -93,6 +106,8 @@ class SSEDecoder:
 Chunk = Mapping[str, Any]
 DONE = "[DONE]"
 SHOWN_CHARACTERS = 200
+LIMIT_BYTES = 64 * 2**20
+"""Of what is read before it can be used. No reply is so long, nor a list of models."""
 REPLY_FIELDS = frozenset({"choices", "candidates", "promptFeedback"})
 
 
@@ -117,8 +132,10 @@ class BodyReader:
         """The chunks that are whole now.
 
         Raises:
-            LMError: The body is a page, is broken, or holds an error.
+            LMError: The body is a page, is broken, holds an error, or does not end.
         """
+        if len(self._whole) + self._events.kept_bytes > LIMIT_BYTES:
+            raise _endless(self._endpoint)
         if not self._shape:
             self._whole += received
             received = bytes(self._whole)
@@ -177,7 +194,7 @@ class BodyReader:
     def _parsed(self, text: str) -> Chunk:
         try:
             chunk = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             shown = self._endpoint.without_key(text[:SHOWN_CHARACTERS])
             message = f"{self._endpoint.place} sent data that is not JSON: {error}."
             raise LMStreamError(message, detail=shown) from error
@@ -199,16 +216,24 @@ class BodyReader:
 
     def _page(self) -> LMStreamError:
         title = read_complaint(self._whole.decode("utf-8", "replace")).message
-        text = f"{self._endpoint.base_url!r} is not an API endpoint: got HTML"
+        text = f"{self._endpoint.address!r} is not an API endpoint: got HTML"
         shown = self._endpoint.without_key(title)[:SHOWN_CHARACTERS]
         return self._strange(f"{text} ({shown})." if shown else f"{text}.", shown)
 
     def _strange(self, text: str, detail: str) -> LMStreamError:
-        """An error that another try does not mend."""
-        hint = "Check the address; behind a portal or proxy, sign in first."
-        error = LMStreamError(text, hint=hint, detail=detail)
-        error.retryable = False
-        return error
+        return _lasting(text, detail)
+
+
+def _lasting(text: str, detail: str = "") -> LMStreamError:
+    """An error that another try does not mend."""
+    hint = "Check the address; behind a portal or proxy, sign in first."
+    error = LMStreamError(text, hint=hint, detail=detail)
+    error.retryable = False
+    return error
+
+
+def _endless(endpoint: Endpoint) -> LMStreamError:
+    return _lasting(f"{endpoint.place} sent {LIMIT_BYTES // 2**20} MB and did not come to an end.")
 
 
 def _failed(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -263,11 +288,11 @@ class ServiceConnection:
             import openai
 
             self._http = _http_library(openai.DefaultHttpxClient)
-            # Certificates take 20 ms to read. Where an address needs them only if it redirects,
-            # as that of a model on this machine, they are read once.
+            # Certificates take 20 ms to read. Where an address needs them only for a proxy, as that
+            # of a model on this machine, they are read once.
             has_tls = not self._service.base_url.startswith("http:")
             http_client = openai.DefaultHttpxClient(
-                event_hooks={"request": [self._watch]},
+                event_hooks={"request": [self._watch], "response": [self._read_error]},
                 verify=True if has_tls else _read_certificates(self._http),
             )
             self._client = openai.OpenAI(
@@ -349,8 +374,17 @@ class ServiceConnection:
         ask: Callable[..., Any] = (
             client.get if body is None else functools.partial(client.post, content=body)
         )
-        response = ask(path, cast_to=self._http.Response, options={"headers": self._headers(path)})
-        return str(response.text)
+        options = {"headers": self._headers(path)}
+        response = ask(path, cast_to=self._http.Response, options=options, stream=True)
+        text = bytearray()
+        try:
+            for received in response.iter_bytes():
+                text += received
+                if len(text) > LIMIT_BYTES:
+                    raise _endless(Endpoint(self._service.base_url, ""))
+        finally:
+            response.close()
+        return text.decode(response.encoding or "utf-8", "replace")
 
     def _headers(self, path: str) -> dict[str, str | openai.Omit]:
         """What the service wants there, where the person sets nothing else."""
@@ -392,7 +426,30 @@ class ServiceConnection:
             self._client.close()
 
     def _watch(self, request: Any) -> None:
+        """Look at a request before it goes out, also at each that a redirect leads to.
+
+        Raises:
+            LMConnectionError: A redirect leads to another server, which may have neither key nor
+                prompt.
+        """
+        assert self._client is not None
+        own, asked = self._client.base_url, request.url
+        if (asked.scheme, asked.host, asked.port) != (own.scheme, own.host, own.port):
+            raise redirected_elsewhere(str(asked), Endpoint(self._service.base_url, ""))
         request.extensions = {**request.extensions, "trace": self._trace}
+
+    def _read_error(self, response: Any) -> None:
+        """Read what is no reply up to the limit; the SDK would read on for as long as it comes."""
+        if response.is_success:
+            return
+        assert self._http is not None
+        body = bytearray()
+        for received in response.stream:
+            body += received
+            if len(body) > LIMIT_BYTES:
+                break
+        response.stream.close()
+        response.stream = self._http.ByteStream(bytes(body))
 
     def _trace(self, name: str, info: Mapping[str, Any]) -> None:
         """Note the sockets as they are opened: the only way to them before a response is there."""

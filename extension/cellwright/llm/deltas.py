@@ -14,14 +14,15 @@ from uuid import uuid4
 
 from cellwright.errors import LMServerError, LMStreamError
 from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item, thinking_in
-from cellwright.record.messages import AssistantMessage, ToolCall, Usage
+from cellwright.record.messages import WITHHELD, AssistantMessage, ToolCall, Usage
+from cellwright.record.values import json_or_none
 from cellwright.text.cleaning import without_lone_surrogates
 
 # Tool calls put together from pieces, as the many compatible services send them.
 #
-# What is known of them: all calls under index 0 (fault M7), no index at all (M8), no id (M9), the
-# same id twice (M10), id and name repeated in every piece, arguments as an object instead of text
-# (M3), the older ``function_call``.
+# What is known of them: all calls under index 0 (fault M7), also by turns, no index at all (M8), no
+# id (M9), the same id twice (M10), id and name repeated in every piece, an empty object before the
+# arguments, arguments as an object instead of text (M3), the older ``function_call``.
 
 
 @dataclass
@@ -69,6 +70,10 @@ class CallCollector:
         call = self._by_index.get(piece.index)
         if piece.index is None:
             call = self._with_id(piece.id) or (self._calls[-1] if self._calls else None)
+        elif call is not None and piece.id != call.id:
+            call = self._with_id(piece.id) or call
+        if call is not None and _fills_placeholder(call, piece):
+            call.pieces.clear()
         if call is None or _starts_another(call, piece):
             unnamed = "" if call is None or piece.id else call.name
             call = _Call(piece.id, piece.name or unnamed)
@@ -128,6 +133,13 @@ def _starts_another(call: _Call, piece: _CallPiece) -> bool:
     return goes_on and _is_whole(call.arguments)
 
 
+def _fills_placeholder(call: _Call, piece: _CallPiece) -> bool:
+    """Whether a piece brings the arguments of a call that came with an empty object first."""
+    is_same = piece.id == call.id if piece.id else not piece.name
+    brings = piece.arguments.startswith("{") and piece.arguments != "{}"
+    return is_same and call.arguments == "{}" and brings
+
+
 def _is_echo(call: _Call, before: list[ToolCall]) -> bool:
     """Whether nothing was asked for: no name, or the last one's name said once more."""
     if call.arguments or call.id:
@@ -136,13 +148,7 @@ def _is_echo(call: _Call, before: list[ToolCall]) -> bool:
 
 
 def _is_whole(arguments: str) -> bool:
-    if not arguments.rstrip().endswith("}"):
-        return False
-    try:
-        json.loads(arguments)
-    except ValueError:
-        return False
-    return True
+    return arguments.rstrip().endswith("}") and json_or_none(arguments) is not None
 
 
 # Thinking that a model writes into its text, told apart from the answer as it streams.
@@ -240,18 +246,20 @@ FINISH_WORDS = {
     "max_tokens": "length",
     "model_length": "length",
     "model_context_window_exceeded": "length",
-    "safety": "content_filter",
-    "sensitive": "content_filter",
+    **dict.fromkeys(
+        ("refusal", "safety", "recitation", "prohibited_content", "blocklist", "spii", "sensitive"),
+        WITHHELD,
+    ),
 }
 """What some services call the four usual reasons; Mistral and Anthropic have words of their own for
-a window that is full, Zhipu one for its filter. Sources, read 2026-11-23: docs.mistral.ai/api
-(FinishReason), platform.claude.com/docs/en/api/handling-stop-reasons."""
+a window that is full, Anthropic, Google and Zhipu for their filters. Sources, read 2026-11-23:
+docs.mistral.ai/api (FinishReason), platform.claude.com/docs/en/api/handling-stop-reasons."""
 BROKEN_OFF = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 """Ends that are none, of Mistral and OpenRouter, vLLM and SGLang, Zhipu, DeepSeek: the service
 failed within the reply. Sources, read 2026-11-28: their descriptions of ``finish_reason``."""
-UNREADABLE_CALL = "function_call_filter"
-"""Google's compatibility layer, of a call that its model wrote and nobody can read. Behind it, as
-behind ``content_filter``, stands a colon and Google's own word."""
+UNREADABLE_CALLS = frozenset({"function_call_filter", "malformed_function_call"})
+"""Of a call that the model wrote and nobody can read: Google's compatibility layer, which puts a
+colon and Google's own word behind it, as behind ``content_filter``; and who hands on that word."""
 
 
 def _finish_reason(told: str) -> str:
@@ -264,10 +272,10 @@ def _finish_reason(told: str) -> str:
     kind = word.partition(":")[0]
     if kind in BROKEN_OFF:
         raise LMServerError(f"The service broke the reply off ({told}).", hint="Ask again.")
-    if kind == UNREADABLE_CALL:
+    if kind in UNREADABLE_CALLS:
         text = f"The model wrote a call that cannot be read ({told})."
         raise LMStreamError(text, hint="Ask again, in other words or with less at a time.")
-    return kind if kind == "content_filter" else FINISH_WORDS.get(word, told)
+    return kind if kind == WITHHELD else FINISH_WORDS.get(word, told)
 
 
 class ReplyAssembler:
@@ -415,6 +423,10 @@ def object_in(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+COUNT_LIMIT = 1e15
+"""No request has so many tokens, and the record could not add them up."""
+
+
 def usage_from_openai(raw: Any) -> Usage | None:
     """The counts a service sent, under any of the names in use; None when they are of no use."""
     if not isinstance(raw, Mapping):
@@ -425,21 +437,26 @@ def usage_from_openai(raw: Any) -> Usage | None:
         return None
     of_prompt = _section(raw, "prompt_tokens_details", "input_tokens_details")
     of_completion = _section(raw, "completion_tokens_details", "output_tokens_details")
+    thought = _count(of_completion, "reasoning_tokens")
+    if thought and _count(raw, "total_tokens") == prompt + completion + thought:
+        completion += thought  # xAI counts it beside the completion
     return Usage(
         prompt,
         completion,
         _count(of_prompt, "cached_tokens")
-        or _count(raw, "prompt_cache_hit_tokens", "cache_read_input_tokens"),
+        or _count(raw, "prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens"),
         _count(of_prompt, "cache_write_tokens", "cache_creation_tokens")
         or _count(raw, "cache_creation_input_tokens"),
-        _count(of_completion, "reasoning_tokens"),
+        thought,
     )
 
 
 def _usage_of(chunk: Mapping[str, Any]) -> Usage | None:
-    found = usage_from_openai(chunk.get("usage"))
-    extra = chunk.get("x_groq")
-    return found or (usage_from_openai(extra.get("usage")) if isinstance(extra, Mapping) else None)
+    """The counts, in a place of their own at Groq and in the choice at Moonshot."""
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    places = (place for place in (chunk, chunk.get("x_groq"), choice) if isinstance(place, Mapping))
+    return next(filter(None, (usage_from_openai(place.get("usage")) for place in places)), None)
 
 
 def _content(content: Any) -> str:
@@ -459,4 +476,5 @@ def _section(raw: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 def _count(raw: Mapping[str, Any], *names: str) -> int:
     found = next((raw[name] for name in names if raw.get(name)), 0)
-    return max(0, int(found)) if isinstance(found, (int, float)) else 0
+    # JSON as Python reads it also has NaN and Infinity.
+    return int(found) if isinstance(found, (int, float)) and 0 < found < COUNT_LIMIT else 0

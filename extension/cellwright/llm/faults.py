@@ -38,7 +38,9 @@ from cellwright.providers import (
     UNKNOWN,
     find_provider,
     provider_of_key,
+    shown_url,
 )
+from cellwright.text.secret_shapes import find_query_secrets
 
 # What a service says of an error, out of the many shapes it is said in.
 
@@ -136,7 +138,7 @@ DAILY = "PerDay"
 def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     if "<html" not in text[:1000].lower():
         return text
@@ -190,15 +192,21 @@ class Endpoint:
         return f"{parts.hostname}:{port}"
 
     @property
+    def address(self) -> str:
+        """The whole address without its query, where some services want the key."""
+        return shown_url(self.base_url)
+
+    @property
     def host(self) -> str:
         """The host alone, in lower case."""
         return (urlsplit(self.base_url).hostname or "").lower()
 
     def without_key(self, text: str) -> str:
         """The text with the key, and whatever looks like one, taken out."""
-        if len(self.api_key) >= SHORTEST_KEY:
-            for form in {self.api_key, quote(self.api_key, safe="")}:
-                text = text.replace(form, HIDDEN)
+        for key in (self.api_key, *find_query_secrets(self.base_url)):
+            if len(key) >= SHORTEST_KEY:
+                for form in {key, quote(key, safe="")}:
+                    text = text.replace(form, HIDDEN)
         return KEY_LIKE.sub(HIDDEN, text)
 
 
@@ -400,7 +408,7 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
             fault.hint = f"{fault.hint} The service knows the request as {request_id}.".strip()
         if response.history:
             # A redirected POST becomes a GET, and the error that follows tells nothing of it.
-            fault.hint = f"The request was redirected to {response.url}; set that address instead."
+            fault.hint = _redirect_hint(str(response.url))
         return fault
     if type(error).__name__ == "OpenAIError":
         # What the SDK says of itself, such as that it finds no credentials to sign with.
@@ -408,6 +416,8 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
     if not _is_transport(error):
         return error
     chain = list(_causes(error))
+    if ours := next((cause for cause in chain if isinstance(cause, LMError)), None):
+        return ours
     found = next(filter(None, (_connection_fault(cause, endpoint) for cause in chain)), None)
     if found is None:
         text = endpoint.without_key(str(chain[-1]) or type(chain[-1]).__name__)
@@ -511,7 +521,7 @@ def _not_found(status: int, detail: str, endpoint: Endpoint) -> LMError:
     # Azure speaks of deployments, NVIDIA of functions, OpenRouter of endpoints.
     is_about_model = "deployment" in detail or (own.hosts and own.base_url == endpoint.base_url)
     if not is_about_model and "model" not in detail.lower():
-        text = f"There is no chat service at {endpoint.base_url!r}{_said(detail)}."
+        text = f"There is no chat service at {endpoint.address!r}{_said(detail)}."
         hint = "The address usually ends in /v1; check CELLWRIGHT_BASE_URL."
     else:
         text = f"There is no model {endpoint.model!r} at {endpoint.place}{_said(detail)}."
@@ -547,6 +557,16 @@ def _connection_fault(cause: BaseException, endpoint: Endpoint) -> LMError | Non
     if isinstance(cause, UnicodeEncodeError) and cause.encoding == "ascii":
         return LMAccessError("The key holds characters that no key has.", hint="Copy it again.")
     return None
+
+
+def redirected_elsewhere(url: str, endpoint: Endpoint) -> LMError:
+    """The error for a redirect to another server, which was not followed."""
+    text = f"{endpoint.place} redirects to another server, which was not asked."
+    return _lasting(text, _redirect_hint(url))
+
+
+def _redirect_hint(url: str) -> str:
+    return f"The request was redirected to {shown_url(url)}; set that address instead."
 
 
 HOST_HINT = "Check the address and the network."

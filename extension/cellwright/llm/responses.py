@@ -280,8 +280,8 @@ class ResponsesAssembler(TranslatingAssembler):
         reason = str(details.get("reason") or "") if isinstance(details, Mapping) else ""
         usual = "tool_calls" if calls else "stop"
         if response.get("status") == "incomplete":
-            usual = "length"
-        yield delta_chunk({}, FINISHED.get(reason, reason) or usual)
+            usual = FINISHED.get(reason, "length")
+        yield delta_chunk({}, usual)
 
     def _text_delta(self, event: Mapping[str, Any], name: str) -> JSON:
         self._heard.add((_place(event), name))

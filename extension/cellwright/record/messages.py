@@ -328,6 +328,8 @@ class Prompt:
 CUT_REASONS = ("length", "repetition")
 """Finish reasons of replies that are not whole; the second is ours, of one that repeats itself."""
 
+WITHHELD = "content_filter"
+"""Finish reason of a reply that the service's filter ended; what it asks for is not done."""
 
 PAUSED = "pause"
 """Finish reason of a turn that the provider goes on with, once it gets it back as it is."""

@@ -37,6 +37,7 @@ from cellwright.installation import list_entry_points, load_plugins
 from cellwright.kernels import Kernel
 from cellwright.llm.adapters import ParsedCall
 from cellwright.llm.budget import RunBudget
+from cellwright.providers import shown_url
 from cellwright.record.content import OUTPUT_MIME, ComponentOutput, Content
 from cellwright.record.events import (
     CellOutput,
@@ -70,7 +71,6 @@ from cellwright.server.component_envelopes import (
 )
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
-from cellwright.server.service_choice import shown_url
 from cellwright.session.conversation import model_configs
 from cellwright.settings import Mode, Settings
 from cellwright.stopping import Stop, WorkerThread

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from cellwright.errors import SetupError
 from cellwright.llm.keys import (
@@ -31,6 +31,7 @@ from cellwright.providers import (
     fill_in,
     find_provider,
     has_credentials,
+    shown_url,
     usual_model,
 )
 from cellwright.server.configuration import Cellwright
@@ -452,13 +453,3 @@ def _check_address(url: str) -> None:
             f"The endpoint {url!r} names no host, or no port that can be.",
             hint="It looks like https://host/v1 or http://host:8000/v1.",
         )
-
-
-def shown_url(url: str) -> str:
-    """An address without a name, password or parameters, fit to be shown."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -20,11 +20,12 @@ from cellwright.errors import (
     SetupError,
 )
 from cellwright.llm.capabilities import find_running, list_models
+from cellwright.providers import shown_url
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.rest_types import ProviderList, ServiceCheck, ServiceState
 from cellwright.server.routes import Route, RouteTable
-from cellwright.server.service_choice import NO_CHANGE, ServiceChange, shown_url
+from cellwright.server.service_choice import NO_CHANGE, ServiceChange
 from cellwright.session.services import DEMO_NAMES, open_service
 
 # What is told of the model service: state, checks, models; never a key.

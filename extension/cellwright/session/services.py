@@ -17,7 +17,7 @@ from cellwright.installation import SERVICES, load_own
 from cellwright.llm import LM
 from cellwright.llm.capabilities import list_models
 from cellwright.llm.openai import OpenAILM
-from cellwright.providers import OLLAMA, find_provider
+from cellwright.providers import OLLAMA, find_provider, shown_url
 from cellwright.record.messages import (
     ImagePart,
     Message,
@@ -185,17 +185,17 @@ def _only_model(settings: Settings) -> _Answerer:
     Raises:
         SetupError: There are several, or the service does not list them; its cause says why.
     """
-    service = settings.service
+    service, address = settings.service, shown_url(settings.service.base_url)
     try:
         known = list_models(service, timeout_seconds=CATALOGUE_SECONDS)
     except LMError as error:
-        text = f"No model is named for {service.base_url!r}, and it lists none: {error.message}"
+        text = f"No model is named for {address!r}, and it lists none: {error.message}"
         raise SetupError(text, hint=error.hint or NAME_ONE) from error
     if len(known) == 1:
-        notice = f"{known[0]} answers: it is the only model of {service.base_url}."
+        notice = f"{known[0]} answers: it is the only model of {address}."
         return _Answerer(replace(service, model=known[0]), notice)
     raise SetupError(
-        f"No model is named for {service.base_url!r}{_listed(known)}.",
+        f"No model is named for {address!r}{_listed(known)}.",
         hint=NAME_ONE,
     )
 

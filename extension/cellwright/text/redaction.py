@@ -2,7 +2,7 @@
 
 What is found: values of environment variables whose names speak of secrets, the configured key,
 each also URL-encoded, escaped or in base64; keys that show themselves by their shape; private
-keys; passwords in addresses; bearer tokens.
+keys; passwords in addresses, and the keys in the query of the base URL; bearer tokens.
 
 Not covered: a secret that code changes before showing it (reversed, cut, drawn into a picture, one
 letter a line), markup inside a secret, secrets of no known shape that are in no environment
@@ -29,11 +29,13 @@ from cellwright.text.secret_shapes import (
     FoundShape,
     find_open_shape,
     find_passwords,
+    find_query_secrets,
     find_shapes,
     is_environment_secret,
 )
 
 T = TypeVar("T")
+BASE_URLS = ("CELLWRIGHT_BASE_URL", "OPENAI_BASE_URL")
 LONGEST_SCHEME = 10
 """In ``Basic …`` or ``Bearer …`` the first word is no secret."""
 PASSES = 3
@@ -129,6 +131,10 @@ class Redactor:
             for number, password in enumerate(find_passwords(value.strip())):
                 if len(password) >= SHORTEST_SECRET:
                     secrets[f"{name}_password_{number}"] = password
+        for address in BASE_URLS:
+            for number, value in enumerate(find_query_secrets(environ.get(address, "").strip())):
+                if len(value) >= SHORTEST_SECRET:
+                    secrets[f"{address}_key_{number}"] = value
         if len(key.strip()) >= SHORTEST_SECRET and key.strip() not in secrets.values():
             secrets["api_key"] = key.strip()
         return cls({**secrets, **(tokens or {})})

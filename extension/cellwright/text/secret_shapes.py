@@ -18,7 +18,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 # Whether a name speaks of a secret, and whether a value under such a name is one.
 #
@@ -100,6 +100,8 @@ ODD_PASSWORD = re.compile(r"^(?=.*[a-z])(?=.*[A-Z])(?=.*[!#?^~%])\w[\w!#%^&*?@~+
 """``Sommer-Regen!``: a bare word with signs in it that are rare in code without blanks."""
 SHORTEST_PASSWORD, SHORTEST_KEY, SHORTEST_IN_ENVIRONMENT = 4, 8, 8
 SHORTEST_JUMBLE = 12
+SIGNATURES = ("code", "sig")
+"""How Azure's functions and signed addresses call what lets somebody in."""
 RANDOM_BITS = 2.5
 
 
@@ -164,6 +166,13 @@ def find_passwords(value: str) -> Iterator[str]:
     if found and not is_placeholder(found.group(1)):
         yield found.group(1)
         yield unquote(found.group(1))
+
+
+def find_query_secrets(url: str) -> Iterator[str]:
+    """The secrets in the query of an address: values whose names speak of them."""
+    for name, value in parse_qsl(url.partition("?")[2]):
+        if is_environment_secret(name, value) or name.lower() in SIGNATURES:
+            yield value
 
 
 def is_placeholder(value: str, name: str = "") -> bool:

@@ -36,6 +36,7 @@ from cellwright.errors import (
     SetupError,
 )
 from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime
+from cellwright.providers import shown_url
 from cellwright.record.messages import (
     AssistantMessage,
     Message,
@@ -240,7 +241,7 @@ def run_foreign_sample(
         suite=job.suite.name,
         task=SampleTask(job.suite.name, job.item.index, epoch=job.epoch),
         agent=job.agent.name,
-        model={"model": turns.answerer.model, "base_url": turns.answerer.base_url},
+        model={"model": turns.answerer.model, "base_url": shown_url(turns.answerer.base_url)},
         messages=tuple(
             {"role": ROLES[item.role], "content": item.content} for item in output.history or ()
         ),

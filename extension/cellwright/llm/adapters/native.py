@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cellwright.llm.adapters import Adapter, ParsedCall, ParsedReply
-from cellwright.record.messages import Manifest, Message, Parameters, Prompt, Reply, ToolCall
+from cellwright.record.messages import (
+    WITHHELD,
+    Manifest,
+    Message,
+    Parameters,
+    Prompt,
+    Reply,
+    ToolCall,
+)
 from cellwright.text.cleaning import without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -205,6 +213,7 @@ CUT_OFF = (
     "The arguments were cut off at the reply's length limit, so nothing was run. Send the call "
     "again in smaller pieces."
 )
+FILTERED = "The service's filter ended the reply, so nothing was run."
 CALL_AS_TEXT = "You wrote a tool call as plain text; nothing was run. Call the tool as a function."
 THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 TAGGED_CALL = re.compile(
@@ -233,11 +242,12 @@ class NativeAdapter(Adapter):
         """What the reply says and asks for; calls whose arguments are no good carry an error."""
         message = reply.message
         manifests = {tool.name: tool for tool in tools}
-        calls = tuple(_parsed(call, manifests, reply.is_cut) for call in message.tool_calls)
+        why_not = FILTERED if reply.finish_reason == WITHHELD else CUT_OFF if reply.is_cut else ""
+        calls = tuple(_parsed(call, manifests, why_not) for call in message.tool_calls)
         text = THOUGHTS.sub("", message.text)
         if calls:
             return ParsedReply(text, calls)
-        if message.refusal or reply.finish_reason == "content_filter":
+        if message.refusal or reply.finish_reason == WITHHELD:
             return ParsedReply(text or message.refusal, (), "refused")
         if reply.problem or reply.finish_reason == UNREADABLE:
             return ParsedReply(text, (), "unreadable", reply.problem)
@@ -248,9 +258,9 @@ class NativeAdapter(Adapter):
         return ParsedReply(text, ())
 
 
-def _parsed(call: ToolCall, manifests: Mapping[str, Manifest], cut_off: bool) -> ParsedCall:
-    if cut_off:
-        return ParsedCall(call, {}, CUT_OFF)
+def _parsed(call: ToolCall, manifests: Mapping[str, Manifest], why_not: str) -> ParsedCall:
+    if why_not:
+        return ParsedCall(call, {}, why_not)
     manifest = manifests.get(call.name)
     try:
         return ParsedCall(call, read_arguments(call, manifest.parameters if manifest else None))

@@ -18,6 +18,7 @@ from cellwright.llm.adapters.native import UNREADABLE
 from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.record.messages import (
     CUT_REASONS,
+    WITHHELD,
     AssistantMessage,
     ImagePart,
     Manifest,
@@ -33,6 +34,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.record.values import json_or_none
 
 
 class UnreadableReplyError(Exception):
@@ -108,9 +110,9 @@ class TextAdapter(FieldAdapter):
             written = self.read_reply(message.text, {tool.name: tool for tool in tools})
         except UnreadableReplyError as error:
             # The record keeps the word, so that a replay does not take the text for an answer; what
-            # was cut is none in any case.
-            is_cut = reply.finish_reason in CUT_REASONS
-            finish_reason = reply.finish_reason if is_cut else UNREADABLE
+            # was cut or withheld is none in any case.
+            is_half = reply.finish_reason in (*CUT_REASONS, WITHHELD)
+            finish_reason = reply.finish_reason if is_half else UNREADABLE
             return replace(reply, problem=str(error), finish_reason=finish_reason)
         made = tuple(
             ToolCall(self._call_id(message.text), name, json.dumps(given, ensure_ascii=False))
@@ -151,10 +153,7 @@ def tool_list(tools: Iterable[Manifest]) -> str:
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any]:
     """The arguments of a call that was made; those that are no object under a name that says so."""
-    try:
-        value = json.loads(call.arguments.strip() or "{}")
-    except ValueError:
-        value = None
+    value = json_or_none(call.arguments.strip() or "{}")
     return value if isinstance(value, dict) else {"unreadable_arguments": call.arguments}
 
 
