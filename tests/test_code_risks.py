@@ -71,6 +71,31 @@ def test_guarded_files_are_always_asked_about(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
+        "!/opt/bin/cellwright instructions allow a1b2c3d4",
+        "!python -m cellwright --home . instructions allow a1b2c3d4",
+        "!cellwright --home . memory add x",
+        "import subprocess\nsubprocess.run(['cellwright', 'instructions', 'allow', 'a1b2c3d4'])",
+        "from cellwright.cli import main\nmain(['instructions', 'allow', 'a1b2c3d4'])",
+        "get_ipython().run_line_magic('agent', 'instructions allow a1b2c3d4')",
+        "%agent /instructions allow a1b2c3d4",
+        "%agent tool connect shop",
+        "agent tool connect shop",
+        '%agent assistant new default "Obey."',
+        "%%agent /assistant new default\nObey.",
+        "%agent scene add sums 'Obey.'",
+        "%agent system Obey.",
+        "!cellwright mcp login shop",
+        "%agent usage --budget off",
+        "%config AgentMagics.mode = 'auto'",
+    ],
+)
+def test_code_that_would_agree_in_the_persons_place_is_always_asked_about(code: str) -> None:
+    assert any(sign.always_ask for sign in code_risks(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
         "df = pd.read_csv('sales.csv')\ndf.groupby('region').sum()",
         "df.drop(columns=['a']).remove_unused_levels()",
         "items.remove(3); x != 4",
@@ -85,6 +110,11 @@ def test_guarded_files_are_always_asked_about(code: str) -> None:
         "delta = del_rate * 2",
         "form = 'the arm is up'",
         "kernel = 'rbf'; kernels = ['rbf', 'poly']",
+        "agent = create_agent(model, tools=[tool], system='You help.')",
+        "df[['agent', 'system', 'prompt']]",
+        "%agent which month was best?",
+        "%agent instructions",
+        "agent: Agent = build()\nagent.system",
     ],
 )
 def test_ordinary_analysis_shows_no_sign(code: str) -> None:

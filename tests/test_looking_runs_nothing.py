@@ -136,6 +136,44 @@ def x_function(a, b=x_plain, *c, d: plain = x_plain, **e):
     return a
 x_when = datetime.datetime(2024, 1, 1, tzinfo=type("Zone", (datetime.tzinfo,), {{
     "__repr__": spying("zone repr"), "utcoffset": spying("offset")}})())
+
+class Zone(datetime.tzinfo):
+    def __str__(self):
+        tell("zone str")
+        return "here"
+    __repr__ = __str__
+    def utcoffset(self, when):
+        tell("zone offset")
+        return datetime.timedelta(0)
+    dst = utcoffset
+    def tzname(self, when):
+        return "here"
+x_zoned = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02"]).tz_localize(Zone()))
+x_zoned_index = pd.Series([1, 2], index=pd.DatetimeIndex(x_zoned))
+x_zoned_frame = pd.DataFrame({{"when": x_zoned}}, index=pd.DatetimeIndex(x_zoned))
+class Fill(str):
+    def __str__(self, *arguments):
+        tell("fill")
+        return "q"
+    __repr__ = __format__ = __str__
+x_sparse = pd.Series(pd.arrays.SparseArray(np.array(["a"], dtype=object), fill_value=Fill("q")))
+
+@pd.api.extensions.register_dataframe_accessor("audit")
+@pd.api.extensions.register_series_accessor("audit")
+class Audit:
+    def __init__(self, table):
+        tell("accessor")
+pd.DataFrame.grown = property(lambda table: tell("grown"))
+
+class Answers(dict):
+    get = __contains__ = __bool__ = __getitem__ = spying("answers")
+class Pair(tuple):
+    __len__ = __bool__ = __getitem__ = spying("pair")
+def x_odd(a=1, *, b=2):
+    return a
+x_odd.__annotations__, x_odd.__kwdefaults__ = Answers(), Answers(b=2)
+x_odd.__defaults__ = Pair((1,))
+x_odd.__name__ = Fill("x_odd")
 Color = enum.Enum("Color", "RED GREEN")
 x_enum = Color.RED
 for cls in later:
@@ -149,6 +187,7 @@ EXPRESSIONS = (
     *("x_plain.shape", "x_plain.nothing", "x_plain['k']", "x_dict['k']", "x_dict['none']"),
     *("x_default['none']", "x_list[0]", "x_holder.kept", "x_holder.size", "x_holder.table.a"),
     *("x_holder.nothing", "x_slots.a", "x_str[0]", "x_table.o", "x_table['o']", "x_own_frame.a"),
+    *("x_frame.audit", "x_frame.a.audit", "x_frame.grown"),
     *("x_own_frame.shape", "x_meta_class.nothing", "x_listed[0]", "x_keyed['k']", "x_enum.value"),
 )
 
@@ -225,15 +264,58 @@ def test_parts_that_lie_there_are_read_and_others_refused(kernel: FreshKernel) -
     assert kernel.probe("inspect_variable", {"name": "x_holder.size"}) == "int: 3"
     assert "Series 2 values" in kernel.probe("inspect_variable", {"name": "x_holder.table.a"})
     assert kernel.probe("inspect_variable", {"name": "x_dict['k']"}) == "int: 2"
-    with pytest.raises(Exception, match="cannot be read without running code"):
-        kernel.probe("inspect_variable", {"name": "x_holder.kept"})
+    for name in ("x_holder.kept", "x_frame.audit", "x_frame.a.audit", "x_frame.grown"):
+        with pytest.raises(Exception, match="cannot be read without running code"):
+            kernel.probe("inspect_variable", {"name": name})
+    for name in ("x_frame.shape", "x_frame.plot", "x_frame.style", "x_frame.T", "x_array.T"):
+        assert kernel.probe("inspect_variable", {"name": name})
 
 
-def test_the_last_error_is_told_without_asking_it(kernel: FreshKernel, folder: Path) -> None:
+KEY = "_trait_values['kernel']._trait_values['session']._trait_values['key']"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *(f"get_ipython.__self__.{KEY}", f"shell.{KEY}", f"names['get_ipython'].__self__.{KEY}"),
+        *("shell", "shell._trait_values", "get_ipython", "get_ipython.__func__", "In", "exit"),
+        *("spying.__globals__", "spying.__globals__['get_ipython']", "sys.modules['os']"),
+    ],
+)
+def test_of_the_kernel_itself_nothing_is_told(
+    kernel: FreshKernel, folder: Path, expression: str
+) -> None:
+    run(
+        kernel,
+        "import sys\nshell, names = get_ipython(), globals()\n"
+        f"with open({str(folder / 'key')!r}, 'w') as file:\n"
+        "    file.write(shell.kernel.session.key.decode())",
+    )
+    key = (folder / "key").read_text()
+    if expression == "shell":
+        assert "ZMQInteractiveShell" in kernel.probe("inspect_variable", {"name": "shell"})
+        assert key not in kernel.probe("inspect_variable", {"name": "shell"})
+        return
+    with pytest.raises(Exception, match="person|no '_trait_values'") as refused:
+        kernel.probe("inspect_variable", {"name": expression})
+    assert key not in str(refused.value)
+
+
+def test_a_name_of_ipython_that_the_person_gave_a_meaning_is_theirs(kernel: FreshKernel) -> None:
+    run(kernel, "In = 3")
+    assert kernel.probe("inspect_variable", {"name": "In"}) == "int: 3"
+
+
+@pytest.mark.parametrize("base", ["Exception", "SyntaxError"])
+def test_the_last_error_is_told_without_asking_it(
+    kernel: FreshKernel, folder: Path, base: str
+) -> None:
     code = (
-        "class Told(Exception):\n    __str__ = spying('str of an error')\n"
+        f"class Told({base}):\n    filename = __class__ = property(spying('part of an error'))\n"
+        "    __getattribute__ = spying('attribute of an error')\n"
+        "    __str__ = spying('str of an error')\n"
         "    __repr__ = spying('repr of an error')\n"
-        "import sys; sys.last_value = Told('what was given', 3)"
+        "import sys; sys.last_value = Told('what was given')"
     )
     run(kernel, code)
     found = kernel.probe("last_error", {})

@@ -68,6 +68,8 @@ def test_002_13_the_limits_of_label_and_prompt_are_exact(tmp_path: Path) -> None
         ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {prompt = '('}", "is no regular expression"),
         ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {error = 1}", "error 1 is not a text"),
         ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {error = '(a+)+$'}", "can take for ever"),
+        ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen={prompt='^((\\w+\\s?))*$'}", "take for ever"),
+        ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {prompt = '^(a|a)*$'}", "take for ever"),
         (f"[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {{prompt = '{'x' * 201}'}}", "200"),
         ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {types = 'x'}", "is not a list of names"),
         ("[[scenes]]\nlabel='a'\nprompt='b'\nwhen = {size = 1}", "'size' is not known"),

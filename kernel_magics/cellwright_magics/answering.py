@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
+from cellwright.commands.records import make_redactor
 from cellwright.commands.results import Result
 from cellwright.errors import (
     CellwrightError,
@@ -138,6 +140,10 @@ class ShellConversation:
         return self._ask(asked, settings, calling)
 
     def _do(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
+        with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
+            return self._command(line, settings, calling)
+
+    def _command(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
         session = self._session
         match line.words[:2]:
             case ("assistant" | "scene", *_) | ("tool", "bind" | "unbind"):
@@ -167,6 +173,7 @@ class ShellConversation:
             return pin_command(words, ChatStore(database), session.chats.current)
         if words[0] != "resume":
             before = session.chats.current
+            words = [make_redactor(settings).text(word) for word in words]
             done = session.chats.run(words, database, session.notebook_path, owner_of(settings))
             if before != session.chats.current:
                 session.reset()  # the chat that went on here was left, or deleted

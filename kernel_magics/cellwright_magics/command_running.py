@@ -330,7 +330,7 @@ class Commands:
     def _cells(self, order: _Order) -> object:
         run = Run(order.store.record(order.run_id))
         if not run.code:
-            raise SetupError(f"Run {run.id!r} ran no code without an error.")
+            raise SetupError(f"Run {run.id!r} ran no code.")
         self._shell.set_next_input(run.code)
         return Result(f"The next cell holds the code of run {run.id}.")
 
@@ -359,6 +359,11 @@ class Commands:
                 lost = explain_no_state(kernel)
                 shown = undone_text(snapshot, files, are_back=wants_files, lost=lost)
                 self._go_to(order, snapshot, shown, files.back if wants_files else None)
+        if target == "last" and not here and record.lane == "cli":
+            raise SetupError(
+                "No run was asked in this kernel, so there is none to undo here.",
+                hint=f"%agent undo {record.run_id} says what that one changed, in another kernel.",
+            )
         why = explain_missing(kernel, order.settings.snapshots)
         if wants_files and find_files(kernel, place.run_id, step).back:
             with self._session.at_work():
@@ -517,6 +522,5 @@ class Commands:
             print,
             lambda: CellFace(self._session, order, self._shell, self._shown(order)),
         )
-        with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
-            result = run_verb(line.command, context)
+        result = run_verb(line.command, context)
         return Result(result) if isinstance(result, str) else result

@@ -8,8 +8,9 @@ from kernels.test_sandbox import CAN_SANDBOX
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.commands.terminal import Console, cut, one_line, table
-from cellwright.commands.workplace import TerminalApprover
+from cellwright.commands.workplace import TerminalApprover, TerminalProgress
 from cellwright.kernels.fresh import start_kernel
+from cellwright.record.asked_calls import spelled_out
 from cellwright.record.events import ToolStarted
 
 
@@ -123,6 +124,23 @@ def test_code_that_the_progress_has_shown_is_not_shown_again() -> None:
     there, err = console("y\n")
     TerminalApprover(there).ask(CALL, "It runs code.")
     assert "print(1)" not in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'print("hello")  # \x1b]0;\nimport os; os.remove("precious")\n# \x07',
+        'is_ok = "user\u202e" or evil()\u2066  # check\u2069',
+        "pass\u200bword = 1",
+    ],
+)
+def test_code_of_which_the_progress_showed_less_is_shown_with_its_signs(code: str) -> None:
+    there, err = console("y\n")
+    call = ToolStarted("c", "run_cell", {"code": code}, "print", "execute")
+    TerminalProgress(there).show(call)
+    TerminalApprover(there).ask(call, "It runs code.")
+    for line in spelled_out(code).split("\n"):
+        assert f"    {line}\n" in err.getvalue()
 
 
 def test_code_is_shown_whole_before_it_is_allowed() -> None:

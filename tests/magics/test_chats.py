@@ -72,6 +72,8 @@ def _names_and_deletes(kernel: LiveKernel) -> None:
     assert "Rhyme." not in said, "instructions of another chat"
     assert "Say meow." in said
     assert "It is grey." in said
+    key = "sk-proj-Abcdefghij0123456789Klmnop"
+    assert key not in kernel.run(f"%agent /chats rename last {key}").results[0]
     assert "is called 'Cats'" in kernel.run("%agent /chats rename last Cats").results[0]
     assert "Cats" in kernel.run("%agent /chats find cat").results[0]
     assert kernel.run("%agent /chats find zebra").results == ["There is no chat here yet."]

@@ -147,9 +147,20 @@ def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
     assert "are counted from 1" in recorded.run("%agent undo 0", answers=[]).stderr
 
 
-def test_cells_hands_over_the_code_that_worked(recorded: LiveKernel) -> None:
+def test_a_run_of_the_command_line_is_not_undone_in_a_kernel_that_ran_none(
+    own_kernel: LiveKernel,
+) -> None:
+    own_kernel.run(
+        "from cellwright.cli import main\nmain(['run', 'hi', '-m', 'demo', '--mode', 'auto'])"
+    )
+    told = own_kernel.run("%agent undo", answers=[]).stderr
+    assert "No run was asked in this kernel" in told
+    assert "restart" not in told
+
+
+def test_cells_hands_over_the_code_that_ran(recorded: LiveKernel) -> None:
     (payload,) = recorded.run("%agent cells").payload
-    assert payload["text"] == "total = start + 1\ntotal"
+    assert payload["text"] == "print('first')\n\ntotal = start + 1\ntotal"
     recorded.run("%agent just talk", [text("Hi.")], answers=[])
     assert "ran no code" in recorded.run("%agent cells", answers=[]).stderr
 
@@ -197,7 +208,7 @@ def test_a_run_is_saved_as_a_sample_of_a_suite(recorded: LiveKernel) -> None:
     assert "cellwright bench run tasks --agent oracle" in shown.results[0]
     item = read_item(folder / "one.yaml")
     assert "start = 5" in item.setup
-    assert item.reference == ("total = start + 1\ntotal",)
+    assert item.reference == ("print('first')", "total = start + 1\ntotal")
     refused = recorded.run("%agent save-sample --to tasks", answers=[])
     assert "A sample needs a check" in refused.stderr
 

@@ -26,7 +26,7 @@ from cellwright.agent.command_risks import (
     CodeRisk,
     read_commands,
 )
-from cellwright.kernels.cell_syntax import as_python
+from cellwright.kernels.cell_syntax import as_python, without_texts
 
 # What a cell's syntax tree refers to, whatever it is called there: what deletes and installs.
 #
@@ -123,8 +123,13 @@ OTHER_TEXTS = frozenset(
     {"writefile", "file", "html", "HTML", "svg", "SVG", "markdown", "latex", "javascript", "js"}
 )
 """Cell magics whose text nothing runs in the kernel."""
+CODE_MAGICS = frozenset({"capture", "prun", "time", "timeit"})
+"""Magics whose text is Python, and is run."""
+ALWAYS_MAGICS = DELETING_MAGICS | PACKAGE_MAGICS
+"""Names that stand for the magic even where what follows makes Python of it: ``rm -f``."""
 AUTOMAGIC = re.compile(
-    rf"\s*({'|'.join(sorted(DELETING_MAGICS | PACKAGE_MAGICS))})[ \t]+(?![=,])(\S[^\n]*)\s*"
+    rf"\s*({'|'.join(sorted(ALWAYS_MAGICS | CODE_MAGICS | SHELL_MAGICS))}|sc|alias|alias_magic)"
+    r"(?![\w.])(?![ \t]*[=,])[ \t]*(\S[^\n]*)\s*"
 )
 INTERPOLATED = re.compile(r"\{([^{}]{1,400})\}")
 HELD = re.compile(r"\{[^{}]*\}|\$\{?\w+\}?")
@@ -137,7 +142,7 @@ PATH_LISTS = frozenset({"glob", "rglob", "iterdir", "parents"})
 LISTS = frozenset({"list", "sorted", "tuple", "set", "reversed", "iter", "next"})
 SUSPECT = re.compile(
     r"\b(?:os|shutil|pathlib|subprocess|pip|exec|eval|getattr|__import__|importlib|runpy|ensurepip"
-    r"|get_ipython|unlink|rmdir|rmtree)\b|^[ \t]*[%!]",
+    rf"|get_ipython|{'|'.join(sorted(DISTINCTIVE | DELETING_MAGICS))})\b|^[ \t]*%|!(?!=)",
     re.MULTILINE,
 )
 
@@ -151,32 +156,39 @@ def python_risks(cell: str, depth: int = 0) -> tuple[CodeRisk, ...]:
     """
     if depth > DEPTH_LIMIT:
         return (HIDDEN,)
-    found = dict.fromkeys(_automagic(cell))
+    found: dict[CodeRisk, None] = {}
     try:
-        tree = _parsed(cell)
-        if tree is None:
-            # What is wrong here may be right in the kernel, whose Python is another one.
-            return (*found, *([HIDDEN] if SUSPECT.search(cell) and not found else []))
-        found.update(dict.fromkeys(_CodeReader(tree, depth).signs()))
+        trees = _read(cell)
+        for tree in trees:
+            found.update(dict.fromkeys(_CodeReader(tree, depth).signs()))
+        # What is wrong here may be right in the kernel, whose Python is another one.
+        if not trees and SUSPECT.search(without_texts(as_python(cell))):
+            found[HIDDEN] = None
     except RecursionError:
         found[HIDDEN] = None
     return tuple(found)
 
 
-def _parsed(cell: str) -> ast.Module | None:
-    for make in (str, as_python):
-        try:
-            return ast.parse(make(cell))
-        except (SyntaxError, ValueError, MemoryError):
-            continue
-    return None
+def _read(cell: str) -> list[ast.Module]:
+    """What IPython may take a cell for; empty: for nothing that can be read here."""
+    text = as_python(cell)
+    tree = _parsed(cell) or _parsed(text)
+    found = [tree] if tree is not None else []
+    # In a cell of one line IPython takes a magic without its percent sign.
+    words = AUTOMAGIC.fullmatch(text)
+    if words is not None and (
+        tree is None or words[1] in ALWAYS_MAGICS and words[2][0] not in "(["
+    ):
+        magic = _parsed(f"get_ipython().run_line_magic({words[1]!r}, {words[2]!r})")
+        found += [magic] if magic is not None else []
+    return found
 
 
-def _automagic(cell: str) -> Iterator[CodeRisk]:
-    """A magic without its percent sign, which IPython takes in a cell of one line."""
-    words = AUTOMAGIC.fullmatch(cell)
-    if words is not None:
-        yield from read_commands(" ".join(words.groups())).risks
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError):
+        return None
 
 
 OF_INTEREST = (
@@ -599,10 +611,10 @@ class _CodeReader:
         words = line.split(" ")
         for place in range(min(len(words), 12)):
             rest = " ".join(words[place:])
-            if rest and not rest.startswith("-") and _parsed(rest) is not None:
+            if rest and not rest.startswith("-") and _read(rest):
                 yield from self._inner(rest)
                 return
-            if not words[place].startswith("-") and place and not words[place - 1].startswith("-"):
+            if not any(word.startswith("-") for word in words[max(0, place - 1) : place + 1]):
                 return
 
     def _cell_magic(self, name: str, line: str, body: str) -> Iterator[CodeRisk]:
@@ -622,13 +634,13 @@ class _CodeReader:
             yield HIDDEN
         elif name not in OTHER_TEXTS:
             yield from self._options_then_code(line)
-            if _parsed(body) is not None:
+            if name in CODE_MAGICS or _read(body):
                 yield from self._inner(body)
 
     def _commands(self, texts: Iterable[str], is_module: bool = False) -> Iterator[CodeRisk]:
         for text in sorted(texts)[:VALUES]:
             for inside in INTERPOLATED.findall(text):
-                if _parsed(inside) is not None:
+                if _read(inside):
                     yield from self._inner(inside)
             said = self._interpolated(text)
             found = read_commands(said)
@@ -773,11 +785,23 @@ AS_ADMINISTRATOR = CodeRisk("destroy", "acts as administrator")
 SHELL = CodeRisk("execute", "runs a shell command")
 GUARDED = CodeRisk("destroy", "touches Jupyter's or cellwright's own files", always_ask=True)
 MEMORY = CodeRisk("destroy", "changes what is kept for later conversations", always_ask=True)
+CONSENT = CodeRisk(
+    "destroy", "agrees in your place to what models are told or may use", always_ask=True
+)
 OWN_SERVER = CodeRisk("destroy", "reads the Jupyter server's token", always_ask=True)
 
 # Repeats are bounded and stay on their line, so that no code makes the search slow.
 LINE_START = r"^[ \t]*(?:\w[\w, ]{0,80}=[ \t]*)?"
 SHELL_LINE = LINE_START + r"(?:!|%(?:sx|system)\b)|^%%(?:bash|sh|script|cmd)\b"
+BETWEEN = r"[\"', \t\n\[/]{1,9}"
+OPTIONS = (
+    rf"(?:{BETWEEN}-[^\s\"',]{{1,60}}(?:{BETWEEN}[^\s\"',-][^\s\"',]{{0,99}})?){{0,4}}{BETWEEN}"
+)
+AGENT = r"(?:%agent|^[ \t]*agent|_magic\(\s{0,9}[\"']agent)\b"
+CONSENTS = (
+    rf"(?:instructions{BETWEEN}allow|tool{BETWEEN}(?:connect|discover|refresh|bind)"
+    rf"|mcp{BETWEEN}login|scene{BETWEEN}add|assistant{BETWEEN}(?:new|set|use|rename))\b"
+)
 COMMAND = rf"(?:{SHELL_LINE}|[\"'`;|&(]|^)[ \t]*"
 SIGNS = (
     _sign(r"\bshutil\s{0,9}\.\s{0,9}rmtree\b|\brmtree\s{0,9}\(", DELETES_FILES),
@@ -819,9 +843,15 @@ SIGNS = (
     _sign(r"\bkernelspec|\bkernels?[/\\].{0,200}kernel\.json|\bjupyter_\w{0,40}config\b", GUARDED),
     _sign(r"\bsitecustomize\b|\busercustomize\b|\bipython_\w{0,40}config\b", GUARDED),
     _sign(r"(?-i:\bCELLWRIGHT_[A-Z])", GUARDED),
-    _sign(r"\b(?:agent|cellwright)[\"', \t\n/]{1,9}memory\b|\bcellwright/v1/memor", MEMORY),
+    _sign(rf"\b(?:agent|cellwright){OPTIONS}memory\b|\bcellwright/v1/memor", MEMORY),
+    _sign(rf"(?:{AGENT}|\bcellwright\b){OPTIONS}{CONSENTS}|\bcellwright/v1/(?!memor)\w", CONSENT),
+    _sign(rf"{AGENT}{OPTIONS}(?:system|prompt|later)\b|\bAgentMagics\s{{0,9}}\.", CONSENT),
+    _sign(rf"(?:{AGENT}|\bcellwright\b){OPTIONS}usage\b.{{0,99}}--budget", CONSENT),
     _sign(r"\bcellwright\s{0,9}\.\s{0,9}(?:knowledge|memory|store)\b|\bruns\.sqlite\b", MEMORY),
     _sign(r"\bcellwright\s{1,9}import\s{1,9}(?:knowledge|memory|store)\b", MEMORY),
+    _sign(
+        r"\bcellwright(?:\s{0,9}\.\s{0,9}|\s{1,9}import\s{1,9})(?:cli|commands|external)\b", CONSENT
+    ),
     _sign(r"\bJUPYTERHUB_API_TOKEN\b|\bjpserver-|\bJPY_API_TOKEN\b", OWN_SERVER),
     _sign(SHELL_LINE, SHELL),
     _sign(r"\bos\s{0,9}\.\s{0,9}(?:system|popen|exec\w+|spawn\w+)\b|\bsubprocess\b", SHELL),

@@ -3,8 +3,9 @@
 No model is asked. A scene says itself when it fits, or bears the name of a situation that is known
 here (``data``, ``plot``, ``debug``), or its label is a word of the prompt.
 
-What this does not protect against: a pattern of an assistant's file that is slow without looking
-so; what looks so is refused, and texts are cut before they are searched.
+What this does not protect against: a pattern of an assistant's file with many repeats one behind
+the other. One that repeats what can match in several ways is refused; texts are cut before they are
+searched.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from cellwright.text.cleaning import is_quick
 
 LABEL_LIMIT = 20
 PROMPT_LIMIT = 512
@@ -24,8 +27,6 @@ THRESHOLD = 0.7
 SCENE_KEYS = ("label", "prompt", "when")
 WHEN_TEXTS = ("prompt", "error")
 WHEN_LISTS = ("imports", "types")
-SLOW = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
-"""A repeated group in which something is repeated."""
 IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*)", re.MULTILINE)
 
 
@@ -293,10 +294,10 @@ def _pattern_problem(pattern: Any) -> str:
         return "is not a text"
     if len(pattern) > PATTERN_LIMIT:
         return f"has more than {PATTERN_LIMIT} characters"
-    if SLOW.search(pattern):
-        return "repeats what is repeated, which can take for ever"
     try:
         re.compile(pattern)
     except re.error as error:
         return f"is no regular expression: {error}"
-    return ""
+    return (
+        "" if is_quick(pattern) else "repeats what can match in several ways: it can take for ever"
+    )

@@ -37,7 +37,6 @@ from cellwright.record.asked_calls import (
     deed_of,
     spelled_out,
     words_of,
-    written_by,
 )
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -292,7 +291,8 @@ class TerminalApprover:
         if call.cells:
             lines = [words_of(call)]
         whole = [f"    {line}" for line in code.rstrip().split("\n")] if code else []
-        is_shown = not lines and bool(written_by(call)) and whole == code_lines(code)
+        # The progress leaves out what a terminal would act on; here it is spelled out.
+        is_shown = not lines and whole == code_lines(_code(call))
         return [] if is_shown else [*lines, *whole]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cellwright.errors import SetupError
-from cellwright.text.cleaning import SLOW_PATTERN, clean
+from cellwright.text.cleaning import clean, is_quick
 
 NODE_LIMIT = 3_000
 DEPTH_LIMIT = 24
@@ -138,7 +138,7 @@ class _SchemaWalk:
 def _is_kept(key: str, value: Any) -> bool:
     if key == "pattern":
         text = str(value)
-        return len(text) <= PATTERN_LIMIT and not SLOW_PATTERN.search(text)
+        return len(text) <= PATTERN_LIMIT and is_quick(text)
     if key in ("exclusiveMinimum", "exclusiveMaximum"):
         return not isinstance(value, bool)  # as OpenAPI 3.0 wrote it
     if key == "title":

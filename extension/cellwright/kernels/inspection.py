@@ -57,6 +57,7 @@ SCALARS = frozenset(
 )
 """Names of such classes of these libraries."""
 LIBRARIES = ("cupy", "geopandas", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "torch")
+KERNEL_MODULES = ("IPython", "ipykernel", "jupyter_client")
 OWN_DICTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 """How classes, and modules, keep the ``__dict__`` of their instances."""
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -130,7 +131,7 @@ def is_plain(value: Any) -> bool:
         return False
     if name == "ZoneInfo":
         return "zoneinfo" in sys.modules and cls is sys.modules["zoneinfo"].ZoneInfo
-    if name == "Timestamp" and not (value.tzinfo is None or _is_of_a_library(value.tzinfo)):
+    if name == "Timestamp" and not (value.tzinfo is None or _is_known_zone(value.tzinfo)):
         return False
     return is_known(cls) or not FLAGS.__get__(cls) & HEAP_TYPE
 
@@ -140,13 +141,42 @@ HEAP_TYPE = 1 << 9
 """The flag of classes that were made while the program runs; those of C have none."""
 
 
-def _is_of_a_library(zone: Any) -> bool:
+def _is_known_zone(zone: Any) -> bool:
     return is_plain(zone) or _module_of(type(zone)).partition(".")[0] in ("pytz", "dateutil")
 
 
+def _is_known_dtype(dtype: Any) -> bool:
+    """Whether its own ``repr``, and that of its values, runs nobody else's code."""
+    if not (is_plain(dtype) or is_known(type(dtype))):
+        return False
+    return _is_known_zone(getattr(dtype, "tz", None)) and is_plain(
+        getattr(dtype, "fill_value", None)
+    )
+
+
+def _is_of_a_library(entry: Any) -> bool:
+    """Whether what a class holds is of Python or its library: people put accessors on tables."""
+    if type(entry) is types.FunctionType:
+        return True  # to read one runs nothing
+    kept = {} if _is_a(entry, type) else _own_dict(entry)
+    made_by = [kept[name] for name in ("_ns", "_accessor", "func") if name in kept]
+    entry = made_by[0] if made_by else entry.fget if type(entry) is property else entry
+    if type(entry) is types.FunctionType:
+        module = str(entry.__globals__.get("__name__"))
+    else:
+        module = _module_of(entry if _is_a(entry, type) else type(entry))
+    return module.partition(".")[0] in ("builtins", *SCALAR_MODULES, *LIBRARIES)
+
+
 def instance_values(value: Any) -> dict[str, Any]:
-    """What lies in the object's own ``__dict__`` and slots, read past all its code."""
+    """What lies in the object's own ``__dict__`` and slots, read past all its code.
+
+    Nothing of the kernel itself: there lies the key that its messages are signed with.
+    """
     found: dict[str, Any] = {}
+    origins = [_module_of(parent).partition(".")[0] for parent in _mro(type(value))]
+    if origins[0] in KERNEL_MODULES and "traitlets" in origins:
+        return found
     for parent in _mro(type(value)):
         for name, entry in list(NAMESPACE.__get__(parent).items()):
             if type(entry) is types.MemberDescriptorType and entry.__objclass__ is parent:
@@ -242,7 +272,11 @@ def read_attribute(value: Any, name: str) -> Any:
     cls = type(value)
     if is_module(value):
         return _found(_own_dict(value), name, value)
-    if is_plain(value) or (is_known(cls) and _has_known_labels(value)):
+    if is_plain(value):
+        return getattr(value, name)
+    if is_known(cls) and _has_known_labels(value):
+        if not _is_of_a_library(_static(cls, name)):
+            raise RunsCodeError(f"{name!r} was put on {type_name(value)}")
         return getattr(value, name)
     kept = instance_values(value)
     if name in kept:
@@ -478,7 +512,8 @@ def _signature(function: Any) -> str:
     if cls is types.MethodType:
         return _signature(function.__func__)
     if cls is types.FunctionType:
-        return cut(f"{function.__name__}({_arguments(function)}){_returned(function)}", 80)
+        name = str.__str__(function.__name__)
+        return cut(f"{name}({_arguments(function)}){_returned(function)}", 80)
     if cls is types.BuiltinFunctionType:
         return str(function.__name__)
     name = _class_name(function)
@@ -492,7 +527,10 @@ def _arguments(function: types.FunctionType, skipped: int = 0) -> str:
     code = function.__code__
     names = code.co_varnames
     count, keywords = code.co_argcount, code.co_kwonlyargcount
-    defaults = function.__defaults__ or ()
+    # Somebody may have put an object of their own class there.
+    given_defaults, keyword_defaults = function.__defaults__, function.__kwdefaults__
+    defaults = () if given_defaults is None else tuple.__getitem__(given_defaults, slice(None))
+    kept = {} if keyword_defaults is None else dict.copy(keyword_defaults)
     parts = []
     for place in range(count):
         given = place - (count - len(defaults))
@@ -507,7 +545,6 @@ def _arguments(function: types.FunctionType, skipped: int = 0) -> str:
     elif keywords:
         parts.append("*")
     for name in names[count : count + keywords]:
-        kept = function.__kwdefaults__ or {}
         parts.append(_argument(function, name, name in kept, kept.get(name)))
     if code.co_flags & 8:
         parts.append(f"**{names[rest]}")
@@ -530,7 +567,7 @@ def _returned(function: types.FunctionType) -> str:
 def _annotation(function: types.FunctionType, name: str) -> str:
     if sys.version_info >= (3, 14):
         return ""  # to read annotations would run them
-    found = function.__annotations__.get(name)
+    found = dict.get(function.__annotations__, name)
     if type(found) is str:
         return repr(found)
     return _class_name(found) if type(found) is type else ""
@@ -549,8 +586,7 @@ def _describe(value: Any) -> Iterator[str]:
         yield f"Series {_headline(value)}{_named(value)}"
         yield _column_text(value, _deadline(), roomy=True)
     elif what == "Index":
-        yield f"{type_name(value)} {_headline(value)}{_named(value)}"
-        yield f"first: {safe_repr(value[:6].tolist(), 200)}"
+        yield from _index(value)
     elif what == "ndarray":
         yield from _array(value)
     elif what == "Figure":
@@ -623,8 +659,14 @@ def _polars_frame(frame: Any) -> Iterator[str]:
         yield f"{cut(name, NAME_LIMIT)} {text}"
 
 
+def _index(index: Any) -> Iterator[str]:
+    yield f"{type_name(index)} {_headline(index)}{_named(index)}"
+    if _is_known_dtype(index.dtype):
+        yield f"first: {safe_repr(index[:6].tolist(), 200)}"
+
+
 def _index_text(index: Any) -> str:
-    if not len(index):
+    if not len(index) or not _is_known_dtype(index.dtype):
         return type_name(index)
     name = f"{_text(index.name)} " if index.name is not None else ""
     return f"{name}{_scalar(index[0])}..{_scalar(index[-1])}"
@@ -633,7 +675,7 @@ def _index_text(index: Any) -> str:
 def _column_text(column: Any, until: float, *, roomy: bool) -> str:
     """Type, missing values and range of one column, in a few words."""
     kind_of_values = _short_type(_dtype_text(column))
-    if time.monotonic() > until:
+    if time.monotonic() > until or not _is_known_dtype(column.dtype):
         return kind_of_values
     try:
         return " ".join([kind_of_values, *_column_facts(column, kind_of_values, roomy)])
@@ -644,7 +686,7 @@ def _column_text(column: Any, until: float, *, roomy: bool) -> str:
 def _dtype_text(column: Any) -> str:
     """The type of a column's values; of a class that is not known only its name."""
     dtype = column.dtype
-    return str(dtype) if is_plain(dtype) or is_known(type(dtype)) else type_name(dtype)
+    return str(dtype) if _is_known_dtype(dtype) else type_name(dtype)
 
 
 def _text(value: Any) -> str:

@@ -33,6 +33,8 @@ from .inspection import (
 )
 
 SOURCE_LIMIT = 4_000
+GLOBALS = ("__builtins__", "__globals__")
+NOT_THEIRS = "{!r} belongs to Python or IPython and is no variable of the person's"
 PACKAGE_FIELD = re.compile(r"^(Name|Version):[ \t]*(.*?)\s*$", re.MULTILINE)
 
 
@@ -76,14 +78,19 @@ def list_variables(shell: Any, pattern: str = "", limit: int = 400) -> list[dict
 
 def inspect_variable(shell: Any, name: str) -> str:
     """A compact text for a variable or a part of it: ``df.price``, ``d["a"]``, ``x[0]``."""
-    return describe(_evaluated(shell.user_ns, name))
+    return describe(_evaluated(shell, name))
 
 
-def _evaluated(namespace: dict[str, Any], expression: str) -> Any:
+def _evaluated(shell: Any, expression: str) -> Any:
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         raise ProbeError(_not_a_name(expression)) from None
+    namespace, hidden = shell.user_ns, shell.user_ns_hidden
+    for node in ast.walk(tree):
+        name = node.id if isinstance(node, ast.Name) else ""
+        if name in namespace and name in hidden and hidden[name] is namespace[name]:
+            raise ProbeError(NOT_THEIRS.format(name))
     return _part(namespace, tree, expression)
 
 
@@ -91,13 +98,15 @@ def _part(namespace: dict[str, Any], node: ast.AST, whole: str) -> Any:
     try:
         if isinstance(node, ast.Name):
             return namespace[node.id]
-        if isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Attribute) and node.attr not in GLOBALS:
             return read_attribute(_part(namespace, node.value, whole), node.attr)
         if isinstance(node, ast.Subscript):
             wrapped = type(node.slice).__name__ == "Index"  # Python 3.8
             index: Any = node.slice
             key = ast.literal_eval(index.value if wrapped else index)
-            return read_item(_part(namespace, node.value, whole), key)
+            container = _part(namespace, node.value, whole)
+            if container is not sys.modules:
+                return read_item(container, key)
     except ProbeError:
         raise
     except RunsCodeError as error:
@@ -108,6 +117,8 @@ def _part(namespace: dict[str, Any], node: ast.AST, whole: str) -> Any:
     except Exception as error:
         text = f"{ast.unparse(node)!r} cannot be read: {type(error).__name__}: {error}"
         raise ProbeError(text) from None
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        raise ProbeError(NOT_THEIRS.format(ast.unparse(node)))
     raise ProbeError(_not_a_name(whole))
 
 
@@ -162,12 +173,15 @@ def last_error(_shell: Any) -> dict[str, str] | None:
         value = STATE.persons_error
     if value is None:
         return None
-    frames = traceback.extract_tb(value.__traceback__)
+    frames = traceback.extract_tb(BaseException.__dict__["__traceback__"].__get__(value))
     own = [frame for frame in frames if _is_cell(frame.filename)]
     lines = [f"{_place(frame)}: {frame.line}" for frame in (own or frames[-3:])[-6:]]
     name, told = type_name(value), safe_text(value)
-    at = value.filename if isinstance(value, SyntaxError) and says_itself(type(value)) else ""
-    file = own[-1].filename if own else str(at)
+    try:
+        at = SyntaxError.__dict__["filename"].__get__(value)
+    except TypeError:  # it is none, whatever it says
+        at = ""
+    file = own[-1].filename if own else at if type(at) is str else ""
     source = "".join(linecache.getlines(file))[:SOURCE_LIMIT]
     text = "\n".join([*lines, f"{name}: {told}"])
     return {"ename": name, "evalue": told, "text": text, "source": source}

@@ -30,8 +30,14 @@ HIDDEN = (
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Signs that shape an emoji or join letters stay where they stand alone behind one of those.
-SHAPED_OR_HIDDEN = re.compile(f"[^\x00-\x7f{HIDDEN}](?:\ufe0f\u200d?|[\u200c\u200d])|([{HIDDEN}])")
+EMOJI = "\xa9\xae\u203c\u2049\u2122\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+JOINED = "\u0600-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+"""Letters of scripts that are written with joiners."""
+# Signs that shape an emoji or join letters stay where they stand alone behind one of those. Behind
+# other letters they would make two names that look alike.
+SHAPED_OR_HIDDEN = re.compile(
+    f"[{EMOJI}](?:\ufe0f\u200d?|\u200d)|(?![{HIDDEN}])[{JOINED}][\u200c\u200d]|([{HIDDEN}])"
+)
 
 
 def code_of(call: ToolStarted) -> str:
@@ -43,8 +49,9 @@ def code_of(call: ToolStarted) -> str:
         code = changed.source
     elif changed is not None and deed != "run":
         is_kept = deed in ("move", DEEDS["clear_outputs"])
-        return "" if is_kept else spelled_out(_diff(changed.source, code))
-    others = {name: value for name, value in call.arguments.items() if name not in CODE_ARGUMENTS}
+        return "" if is_kept else _diff(spelled_out(changed.source), spelled_out(code))
+    written = _written_argument(call)
+    others = {name: value for name, value in call.arguments.items() if name != written}
     # Of a tool that is not ours, every argument may matter.
     is_told = not code or (others and call.name not in DEEDS)
     arguments = json.dumps(others, ensure_ascii=False, indent=2, default=repr) if is_told else ""
@@ -70,13 +77,19 @@ def language_of(call: ToolStarted) -> str:
 
 def written_by(call: ToolStarted) -> str:
     """The code or text that a call writes; empty: none."""
-    given = (call.arguments.get(name) for name in CODE_ARGUMENTS)
-    return next((text for text in given if isinstance(text, str)), "")
+    return str(call.arguments.get(_written_argument(call), ""))
+
+
+def _written_argument(call: ToolStarted) -> str:
+    """The argument that holds it; empty: none does."""
+    given = call.arguments
+    return next((name for name in CODE_ARGUMENTS if isinstance(given.get(name), str)), "")
 
 
 def spelled_out(text: str) -> str:
     """A text in which nothing hides: signs that reorder or act are written as such."""
-    unified = text.replace("\r\n", "\n")
+    # Python and editors take a carriage return for the end of a line.
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return SHAPED_OR_HIDDEN.sub(_escaped, without_lone_surrogates(unified))
 
 
@@ -123,7 +136,8 @@ def _named(cell: NamedCell | None) -> str:
 
 def _diff(before: str, after: str) -> str:
     """All lines of a cell, with what goes and what comes."""
-    old, new = before.splitlines(), after.splitlines()
+    # str.splitlines knows more ends of lines than Python does.
+    old, new = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
     lines = list(difflib.unified_diff(old, new, n=len(old) + len(new), lineterm=""))
     # The first three name files and lines.
     return "\n".join(lines[3:] or [f" {line}" for line in new])

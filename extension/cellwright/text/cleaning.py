@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
+from importlib import import_module
 from itertools import groupby
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 ERASE_REST = re.compile(r"\x1b\[0?K")
@@ -34,12 +36,12 @@ OVERTYPED = re.compile(f"[^\r\b{ERASED_REST}{ERASED_LINE}]\b(?=[^\r\b{ERASED_RES
 AT_START = re.compile("\r[\r\b]+")
 CHARACTER_BYTES = 4
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+PARSER: Any = import_module("re._parser")
+"""Python's own, of which type checkers know nothing; it names the kinds of parts, too."""
 PIP_NOISE = "Requirement already satisfied:"
 BLANK_LINES = re.compile(r"\n{4,}")
 REPEATS_SHOWN = 3
 """Fewer equal lines than this are left as they are."""
-SLOW_PATTERN = re.compile(r"\([^()]*[+*{][^()]*\)[+*{]|\([^()]*\|[^()]*\)[+*{]|\\\d")
-"""Groups repeated around repeats take forever on some texts; such a pattern is taken as text."""
 
 
 def clean(text: str) -> str:
@@ -51,6 +53,31 @@ def clean(text: str) -> str:
     lines = [_settled(line) for line in text.split("\n")]
     kept = [line for line in lines if not line.startswith(PIP_NOISE)]
     return BLANK_LINES.sub("\n\n\n", "\n".join(collapse_repeats(kept)))
+
+
+def is_quick(pattern: str) -> bool:
+    """Whether it is a regular expression that repeats nothing which can match in several ways.
+
+    Others take for ever on some texts. Many repeats one behind the other can take long, too.
+    """
+    try:
+        return not _varies(PARSER.parse(pattern), is_repeated=False)
+    except (re.error, OverflowError, RecursionError):
+        return False
+
+
+def _varies(part: Any, *, is_repeated: bool) -> bool:
+    """Whether a part of a parsed pattern refers back, or is repeated and can match as it likes."""
+    kind = part[0] if len(part) else None
+    if kind is PARSER.MAX_REPEAT or kind is PARSER.MIN_REPEAT:
+        least, most, repeated = part[1]
+        if is_repeated and least != most:
+            return True
+        return _varies(repeated, is_repeated=is_repeated or most > 1)
+    if kind is PARSER.GROUPREF or (kind is PARSER.BRANCH and is_repeated):
+        return True
+    inner = (each for each in part if hasattr(each, "__len__"))
+    return any(_varies(each, is_repeated=is_repeated) for each in inner)
 
 
 def collapse_repeats(lines: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from cellwright.notebooks import Notebook
 from cellwright.record.content import text
 from cellwright.record.events import CellAdded, CellEvent
 from cellwright.record.outputs import ErrorOutput, StreamOutput
-from cellwright.text.cleaning import ESCAPES, SLOW_PATTERN, clean
+from cellwright.text.cleaning import ESCAPES, clean, is_quick
 from cellwright.text.secret_shapes import Strength, strength_of
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN, page_lines, shorten
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
@@ -134,13 +134,9 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     """A test for lines; a broken or dangerous expression is looked for as plain text."""
     if not pattern:
         return lambda line: True
-    if not SLOW_PATTERN.search(pattern):
-        try:
-            expression = re.compile(pattern, re.IGNORECASE)
-        except re.error:
-            pass
-        else:
-            return lambda line: expression.search(line) is not None
+    if is_quick(pattern):
+        expression = re.compile(pattern, re.IGNORECASE)
+        return lambda line: expression.search(line) is not None
     plain = pattern.casefold()
     return lambda line: plain in line.casefold()
 

@@ -171,10 +171,14 @@ function isDrawn({ is_error, visible_scope }: Content, hasCell: boolean): boolea
 
 /** What a card says of a call before it runs. */
 function described(name: string, given: JsonObject): Partial<ToolCard> {
-  const { code, source, ...others } = given;
-  const isCode = typeof code === 'string';
-  const written = isCode ? code : source;
-  const argumentsText = Object.keys(others).length === 0 ? '' : JSON.stringify(others, null, 2);
+  const isCode = typeof given.code === 'string';
+  const writtenName = isCode ? 'code' : 'source';
+  const written = given[writtenName];
+  const others = Object.entries(given).filter(
+    ([argument, value]) => argument !== writtenName || typeof value !== 'string'
+  );
+  const argumentsText =
+    others.length === 0 ? '' : JSON.stringify(Object.fromEntries(others), null, 2);
   if (typeof written !== 'string') {
     return { name, label: name, argumentsText, given };
   }

@@ -20,6 +20,18 @@ describe('a card', () => {
     expect(JSON.parse(card.argumentsText)).toEqual({ title: 'add' });
   });
 
+  it.each([
+    [{ source: ['~/.ssh/id_rsa'], to: 'x' }, ''],
+    [{ code: { deep: 1 } }, ''],
+    [{ code: 'print(1)', source: 'rm -rf /' }, 'print(1)']
+  ])('has each argument, whatever it is called: %j', (given, code) => {
+    const asked = { ...call, name: 'files__copy', arguments: JSON.stringify(given) };
+    const card = cardOf(turnOf(events.replied({ calls: [asked] })));
+    const others: unknown = JSON.parse(card.argumentsText);
+    expect({ ...(code === '' ? {} : { code: card.code }), ...(others as object) }).toEqual(given);
+    expect(card.code).toBe(code);
+  });
+
   it.each(['{"code": ', '7', 'null'])('is there for arguments that are wrong: %s', wrong => {
     const card = cardOf(turnOf(events.replied({ calls: [{ ...call, arguments: wrong }] })));
     expect(card).toMatchObject({ code: '', argumentsText: '' });

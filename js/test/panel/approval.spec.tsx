@@ -301,7 +301,9 @@ it.each([
   ['x = 1 # \u202eelif\u200b', 'x = 1 # \\u202eelif\\u200b'],
   ['x\u3164 = x\u1160 = 1', 'x\\u3164 = x\\u1160 = 1'],
   ['"a\u{e0041}\u{e0101}\ufe01"', '"a\\U000e0041\\U000e0101\\ufe01"'],
-  ['"a\u200d", "\u00e9\ufe0f\ufe0f"', '"a\\u200d", "\u00e9\ufe0f\\ufe0f"']
+  ['"a\u200d", "⚠\ufe0f\ufe0f"', '"a\\u200d", "⚠\ufe0f\\ufe0f"'],
+  ['cl\u00e9 = cl\u00e9\ufe0f', 'cl\u00e9 = cl\u00e9\\ufe0f'],
+  ['"\u00e9\u200d", "\u6f22\u200c"', '"\u00e9\\u200d", "\u6f22\\u200c"']
 ])('spells out what would hide in code or reorder it: %j', (code, shown) => {
   ask({ code });
   expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toBe(shown);
