@@ -78,6 +78,8 @@ export class FakeServer {
   /** How a connection is met: as usual, by silence, or by closing it. */
   meeting: 'welcome' | 'silent' | 'close' = 'welcome';
   protocol = 1;
+  /** Another one after a restart. */
+  id = 's1';
   version = '0.1.0';
   answersPings = true;
   /** So long what was said before takes to arrive; 0: no time at all. */
@@ -164,7 +166,7 @@ export class FakeServer {
       }
     };
     if (frame.type === 'hello') {
-      answer({ type: 'welcome', protocol: this.protocol, version: this.version, server: 's1' });
+      answer({ type: 'welcome', protocol: this.protocol, version: this.version, server: this.id });
     } else if (frame.type === 'ping' && this.answersPings) {
       answer({ type: 'pong', at: frame.at });
     } else if (frame.type === 'follow') {

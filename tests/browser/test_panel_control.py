@@ -303,7 +303,7 @@ def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
     field.press("Enter")
     expect(page.queue).to_have_text(["third", "second, but better"])
     assert seconds_until_stopped(page, "button") < STOP_SECONDS
-    expect(page.root.get_by_text("These wait, because the last run was stopped")).to_be_visible()
+    expect(page.root.get_by_text("These wait: the last run was stopped")).to_be_visible()
     page.button("Resume").click()
     page.wait_for_answer(3)
     prompts = page.root.locator(".cw-prompt-text")

@@ -256,3 +256,17 @@ def test_cells_out_of_sight_of_a_windowed_notebook_are_drawn(page: NotebookPage)
     far = page.lab.page.locator(".jp-Notebook-cell", has_text="far below")
     expect(far.locator(".cw-cell-badge")).to_have_text("AI")
     expect(far.locator(".jp-OutputArea-output")).to_be_in_viewport()
+
+
+def test_a_run_is_taken_back_in_a_notebook_that_was_opened_after_it(page: NotebookPage) -> None:
+    page.write(call("run_cell", code="made = 1"), text("Done."))
+    name = page.start("x = 1", "'made' in globals()")
+    page.answer()
+    page.lab.save()
+    page.reload()
+    page.open_beside(name)
+    page.root.get_by_role("button", name="Undo run").first.click()
+    expect(page.last).to_contain_text("Took back 1 cell. Variables are as they were before it.")
+    assert page.sources() == ["x = 1", "'made' in globals()"]
+    page.lab.run_cell(1)
+    assert shown(page.lab.cells()[1]) == "False"

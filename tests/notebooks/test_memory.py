@@ -37,6 +37,18 @@ def test_a_cell_is_added_after_the_one_it_names_or_at_the_end() -> None:
     ]
 
 
+def test_a_cell_without_a_place_goes_behind_the_last_one_that_a_call_added() -> None:
+    book = notebook()
+    book.apply(CellAdded("heading", "# H", "markdown", after="one", call_id="call-1"))
+    book.apply(CellAdded("mine", "m"))
+    book.apply(CellMoved("mine", "two"))
+    book.apply(CellAdded("next", "n", call_id="call-2"))
+    assert [cell.id for cell in book.cells()] == ["one", "heading", "next", "two", "mine"]
+    book.apply(CellRemoved("next", "hash"))
+    book.apply(CellAdded("last", "l", call_id="call-3"))
+    assert [cell.id for cell in book.cells()] == ["one", "heading", "last", "two", "mine"]
+
+
 def test_running_a_cell_again_replaces_its_outputs() -> None:
     book = notebook()
     run(book, "one", "first")

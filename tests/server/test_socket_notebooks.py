@@ -225,3 +225,128 @@ async def test_a_notebook_that_is_not_open_here_is_refused(
     tab, chat = await live.tab(), await live.chat()
     refused = await tab.ask(chat, "run", notebook="elsewhere")
     assert (refused["type"], refused["code"]) == ("error", "no_notebook")
+
+
+async def test_a_locked_cell_is_refused_by_name_and_nobody_is_asked(
+    live: Live, scripted: FakeService
+) -> None:
+    delete = tool_call("arrange_cell", {"cell_id": "own-1", "action": "delete"})
+    edit = edit_cell("own-0", "a = 2")
+    scripted.script = [tool_call("read_notebook", {}), edit, delete, text("Well.")]
+    tab, chat, document = await live.ready("a = 1", "b = 2")
+    document.cells["own-0"]["metadata"] = {"editable": False}
+    document.cells["own-1"]["metadata"] = {"deletable": False}
+    await tab.ask(chat, "change both", mode="ask")
+    assert (await tab.finished())["status"] == "completed"
+    assert not tab.of_kind("approval_asked")
+    assert "cell 'own-0' is locked" in scripted.requests[2].last_text
+    assert "cell 'own-1' is locked" in scripted.requests[3].last_text
+    assert document.sources == ["a = 1", "b = 2"]
+
+
+RESUME = {"type": "queue", "id": "", "action": "resume", "prompt": None, "position": None}
+
+
+async def test_a_waiting_prompt_whose_notebook_was_closed_waits_until_it_is_open_again(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [held(text("one"), gate), run_cell("print('ran')"), text("two")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "first")
+    await tab.ask(chat, "second")
+    await tab.send(type="detach", notebook=document.name)
+    await tab.handled()
+    gate.set()
+    await tab.until(lambda: tab.states[chat]["queue_paused"])
+    assert [item["prompt"] for item in tab.states[chat]["queue"]] == ["second"]
+    refused = await tab.wait("error")
+    assert (refused["code"], refused["request"]) == ("notebook_closed", "")
+    assert not document.outputs
+    # JupyterLab opens it as another document.
+    del tab.documents[document.name]
+    again = await tab.open(Document(document.path, document.kernel_id))
+    await tab.send(**RESUME, chat=chat)
+    assert (await tab.finished(2))["answer"] == "two"
+    assert again.sources == ["print('ran')"]
+
+
+async def test_a_notebook_that_is_open_again_does_not_end_its_run(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("import time; time.sleep(0.7)"), run_cell("'two'"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "two steps")
+    await tab.event("cell_started")
+    await tab.send(type="detach", notebook=document.name)
+    del tab.documents[document.name]
+    again = await tab.open(Document(document.path, document.kernel_id, *document.cells.values()))
+    assert (await tab.finished())["status"] == "completed"
+    assert again.sources[-1] == "'two'"
+
+
+async def test_a_waiting_prompt_goes_on_in_the_page_that_drives_in_place_of_its_own(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [
+        held(text("one"), gate),
+        tool_call("read_notebook", {}),
+        edit_cell("own-0", "a = 2"),
+        text("two"),
+    ]
+    tab, chat, document = await live.ready("a = 1")
+    await tab.ask(chat, "first")
+    await tab.ask(chat, "second")
+    await tab.close()
+    # It was loaded again: another nonce, and another name for the notebook.
+    again = await live.tab()
+    shown = await again.open(Document(document.path, document.kernel_id, *document.cells.values()))
+    await again.follow(chat)
+    await again.send(type="drive", chat=chat, notebook=shown.name)
+    await again.until(lambda: again.states[chat]["driver"] == again.tab)
+    gate.set()
+    await again.finished(2)
+    assert "a = 1" in scripted.requests[2].last_text
+    assert shown.sources == ["a = 2"]
+
+
+async def test_a_waiting_prompt_without_any_page_is_answered_with_the_cells_that_are_known(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [held(text("one"), gate), tool_call("read_notebook", {}), text("two")]
+    tab, chat, _ = await live.ready("a = 1")
+    await tab.ask(chat, "first")
+    await tab.phase(chat, "model")
+    await tab.ask(chat, "second")
+    await tab.close()
+    watching = await live.tab()
+    await watching.follow(chat)
+    gate.set()
+    await watching.finished(2)
+    assert "a = 1" in scripted.requests[2].last_text
+
+
+async def test_what_changed_while_the_line_was_cut_is_known_when_it_is_back(
+    live: Live, scripted: FakeService
+) -> None:
+    gate = threading.Event()
+    scripted.script = [
+        tool_call("read_notebook", {}),
+        held(edit_cell("own-0", "agent = 1"), gate),
+        text("Well."),
+    ]
+    tab, chat, document = await live.ready("a = 1", "b = 1")
+    await tab.ask(chat, "change it")
+    await tab.event("tool_finished")
+    await tab.close()
+    document.cells["own-0"]["source"] = "mine = 1"
+    del document.cells["own-1"]
+    back = await live.tab(tab.tab, tab.nonce)
+    await back.open(document)
+    await back.follow(chat)
+    gate.set()
+    await back.finished()
+    assert "mine = 1" in scripted.requests[2].last_text
+    assert document.sources == ["mine = 1"]

@@ -81,8 +81,12 @@ async def test_a_server_that_is_stopped_ends_its_runs_in_order(
     await tab.follow(chat)
     await tab.ask(chat, "sleep")
     await tab.event("cell_started")
+    await tab.ask(chat, "and then this")
+    await tab.until(lambda: tab.states[chat]["queue"])
     assert process.stop() == 0
     await tab.closed()
+    # Nothing of it began, and the page, which keeps it, was not told that it is gone.
+    assert [item["prompt"] for item in tab.states[chat]["queue"]] == ["and then this"]
     process.start()
     await process.up()
     again = await process.tab(tab)

@@ -75,6 +75,8 @@ class MemoryNotebook:
         is_editable: bool = True,
     ) -> None:
         self._entries = {cell.id: _CellEntry(cell) for cell in cells}
+        self._added: list[str] = []
+        """The cells that calls have added, in their order."""
         self._path = path
         self._is_editable = is_editable
         self._metadata = dict(metadata or {})
@@ -127,6 +129,14 @@ class MemoryNotebook:
             case _:
                 self._change(event)
 
+    def go_on_from(self, other: MemoryNotebook, running: Iterable[str]) -> None:
+        """Take the place of a notebook as it was known before; its running cells show the same."""
+        self._added = other._added
+        for cell_id in running:
+            entry, known = self._entries.get(cell_id), other._entries.get(cell_id)
+            if entry is not None and known is not None:
+                entry.messages, entry.ran = known.messages, known.ran
+
     def _change(self, event: CellEvent) -> None:
         entry = self._entries.get(event.cell_id)
         if entry is None:
@@ -148,10 +158,16 @@ class MemoryNotebook:
     def _add(self, event: CellAdded) -> None:
         metadata = {PROVENANCE: {"origin": "agent", "hash": source_hash(event.source)}}
         cell = Cell(event.cell_id, event.cell_type, event.source, metadata=metadata)
-        if event.after in self._entries:
-            self._insert(event.cell_id, _CellEntry(cell), event.after)
+        after = event.after
+        if after not in self._entries:
+            # The page puts it there too: js/src/notebook/editing.ts.
+            after = next((id for id in reversed(self._added) if id in self._entries), "")
+        if after:
+            self._insert(event.cell_id, _CellEntry(cell), after)
         else:
             self._entries[event.cell_id] = _CellEntry(cell)
+        if event.call_id:
+            self._added.append(event.cell_id)
 
     def _move(self, event: CellMoved) -> None:
         known = event.after in self._entries or not event.after

@@ -116,6 +116,8 @@ class ChatAnswering:
         self._own_kernel = ""
         """Id of a kernel that was started for the chat; empty: none was."""
         self._own_cells = MemoryNotebook()
+        self._notebook: AttachedNotebook | None = None
+        """As the last run had it: where no page tells its cells, these are all that is known."""
         self._noticed: set[str] = set()
         self._closing = threading.Lock()
         self._is_closed = False
@@ -135,8 +137,7 @@ class ChatAnswering:
         settings, chat = shared.settings(), shared.chats.get(self._chat_id)
         shared.configuration.check_mode(run.prompt.ask.mode)
         if driver is not None:
-            run.notebook = AttachedNotebook(self._chat_id, driver, run.stop)
-            run.notebook.load()
+            self._open_notebook(run, driver)
         listed = list_assistants(folders_of(shared.root, _path(driver)), settings.home)
         before = self._conversation
         environment = RunEnvironment(
@@ -198,8 +199,7 @@ class ChatAnswering:
         """
         run, shared = branches.run, self._workplace
         settings, chat = shared.settings(), shared.chats.get(self._chat_id)
-        run.notebook = AttachedNotebook(self._chat_id, driver, run.stop)
-        run.notebook.load()
+        self._open_notebook(run, driver)
         plans = plan_branches(self._request(run, chat, settings), count, models)
         with closing(self._connect(run, driver)) as kernel:
             shared.kernels.check_can_be_copied(driver.attach.kernel_id)
@@ -274,6 +274,11 @@ class ChatAnswering:
             self._is_closed = True
         with suppress(TimeoutError):
             self._workplace.kernels.shut_down(kernel_id)
+
+    def _open_notebook(self, run: LiveRun, driver: Driver) -> None:
+        run.notebook = AttachedNotebook(self._chat_id, driver, run.stop, self._notebook)
+        run.notebook.load()
+        self._notebook = run.notebook
 
     def _service(self, settings: Settings, model: str) -> Service:
         configuration = self._workplace.configuration

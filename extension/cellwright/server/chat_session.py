@@ -24,6 +24,7 @@ from cellwright.server.live_run import (
     LiveRun,
     PromptQueue,
     WaitingPrompt,
+    asked_by,
 )
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.stopping import WorkerThread
@@ -72,11 +73,13 @@ def _check_has_no_notebook(workplace: ChatEnvironment, ask: Ask) -> None:
     """
     path = workplace.chats.get(ask.chat).notebook_path
     if path:
-        raise RefusedError(
-            "notebook_closed",
-            f"The notebook of this chat, {path!r}, is not open.",
-            hint="Open it and ask again, or begin a new chat.",
-        )
+        raise _refuse_closed(path, "Open it and ask again, or begin a new chat.")
+
+
+def _refuse_closed(path: str, hint: str) -> RefusedError:
+    return RefusedError(
+        NOTEBOOK_CLOSED, f"The notebook of this chat, {path!r}, is not open.", hint=hint
+    )
 
 
 def format_context(context: tuple[ContextItem, ...]) -> str:
@@ -126,6 +129,8 @@ LET_GO = (
     f"It did not react within {LET_GO_SECONDS:.0f} s and was let go: the chat goes on, and what it "
     "was doing may go on for a while."
 )
+NOTEBOOK_CLOSED = "notebook_closed"
+OPEN_FIRST = "The prompt waits: open the notebook, then press Resume."
 NO_TURN = "That prompt does not wait any more."
 BRANCHES_OPEN = "Several ways of the last prompt are open in this chat."
 
@@ -433,16 +438,19 @@ class ChatSession:
                         f"The run works with {notebook.path!r}, which is not open here.",
                         hint="Open it first.",
                     )
-                notebook.driver.move(attach)
-                notebook.is_closed = False
+                notebook.move(attach)
             self._asker = Asker(tab.nonce, tab.name)
         self.tell()
 
     def attached(self, tab: Tab, attach: frames.Attach) -> None:
         """A page says something new of a notebook; a run goes on with it."""
-        notebook = self._notebook_of(tab, attach.notebook)
-        if notebook is not None:
-            notebook.driver.move(attach)
+        notebook = self._run.notebook if self._run is not None else None
+        if notebook is None or tab.nonce != self._asker.nonce:
+            return
+        # What is opened again, or is still open in a second view, has another id.
+        is_back = notebook.is_closed and attach.path == notebook.path
+        if is_back or attach.notebook == notebook.driver.attach.notebook:
+            notebook.move(attach)
 
     def detached(self, tab: Tab, notebook_id: str) -> None:
         """The person closed a notebook: a run that works with it ends at its next tool."""
@@ -471,7 +479,6 @@ class ChatSession:
         """Stop for good; ``join`` waits for it."""
         with self._lock:
             self._is_closed = True
-            self._queue = PromptQueue()
             if self._run is not None:
                 self._run.stop.set(reason)
             if self._branches is not None:
@@ -617,10 +624,16 @@ class ChatSession:
 
     def _next_run(self) -> LiveRun | None:
         with self._lock:
-            prompt = self._queue.take()
+            # What waits on a server that stops is still told: its page keeps it.
+            prompt = None if self._is_closed else self._queue.take()
             if prompt is None:
                 self._worker = None
                 return None
+            # The page may have been loaded again: then the one that drives in its place asks.
+            nonces = (prompt.asker.nonce, self._asker.nonce)
+            page = next(filter(None, map(self._audience.page, nonces)), None)
+            if page is not None:
+                prompt = asked_by(page, prompt)
             self._run = LiveRun(prompt, self.tell)
             self._asker = prompt.asker
             return self._run
@@ -649,21 +662,35 @@ class ChatSession:
         return run.progress.status == "completed"
 
     def _complain(self, run: LiveRun, error: CellwrightError) -> None:
-        """Tell the page why its prompt was not answered; while it is away, the prompt waits."""
+        """Tell the page why its prompt was not answered.
+
+        While the page is away, or has the notebook closed, the prompt waits.
+        """
         tab = self._audience.page(run.prompt.asker.nonce)
-        if tab is None and not run.progress.run and not run.prompt.compacts:
+        is_closed = isinstance(error, RefusedError) and error.code == NOTEBOOK_CLOSED
+        waits = (tab is None or is_closed) and not run.progress.run and not run.prompt.compacts
+        if waits:
             with self._lock:
                 self._queue.put_back(run.prompt)
         if tab is not None:
             ask, redactor = run.prompt.ask, self._workplace.redactor()
-            tab.outbox.send(error_frame(error, redactor, request=ask.request, chat=ask.chat))
+            # A page takes a prompt that is refused by its name back into its field.
+            request = "" if waits else ask.request
+            tab.outbox.send(error_frame(error, redactor, request=request, chat=ask.chat))
 
     def _driver(self, prompt: WaitingPrompt) -> Driver | None:
+        """The notebook that a prompt is about, and who draws it; None: it is about none.
+
+        Raises:
+            RefusedError: Its page has closed the notebook meanwhile.
+        """
         if prompt.attach is None:
             return None
         page = self._audience.page(prompt.asker.nonce)
-        known = page.attached.get(prompt.attach.notebook) if page is not None else None
-        attach = known or prompt.attach
+        attached = page.attached if page is not None else {}
+        attach = attached.get(prompt.attach.notebook, prompt.attach)
+        if page is not None and attach.notebook not in attached:
+            raise _refuse_closed(attach.path, OPEN_FIRST)
         if attach.path != self._chat.notebook_path:
             chat = self._workplace.chats.move(self._chat.chat_id, attach.path)
             self.renamed(chat)

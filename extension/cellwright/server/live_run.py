@@ -259,14 +259,14 @@ class WaitingPrompt:
     """Nothing is asked: the conversation is made shorter."""
 
 
-def _asked_by(tab: Tab, prompt: WaitingPrompt) -> WaitingPrompt:
+def asked_by(tab: Tab, prompt: WaitingPrompt) -> WaitingPrompt:
     """The prompt with a page as the one that asks; unchanged if its notebook is not open there."""
     before, asker = prompt.attach, Asker(tab.nonce, tab.name)
     if before is None:
         return replace(prompt, asker=asker)
-    # Each page names notebooks itself.
-    attached = tuple(tab.attached.values())
-    shown = next((attach for attach in attached if attach.path == before.path), None)
+    # Each page names notebooks itself, and anew when it opens one again.
+    by_path = {attach.path: attach for attach in tuple(tab.attached.values())}
+    shown = tab.attached.get(before.notebook) or by_path.get(before.path)
     if shown is None:
         return prompt
     ask = replace(prompt.ask, notebook=shown.notebook)
@@ -344,7 +344,7 @@ class PromptQueue:
         for index, prompt in enumerate(self._prompts):
             if prompt.id == prompt_id:
                 changed = replace(prompt, ask=replace(prompt.ask, prompt=text))
-                self._prompts[index] = _asked_by(tab, changed)
+                self._prompts[index] = asked_by(tab, changed)
                 return True
         return False
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from cellwright.errors import ToolError
+from cellwright.errors import RunCancelled, ToolError
 from cellwright.notebooks.memory import MemoryNotebook, check_source
 from cellwright.record.events import (
     CellAdded,
@@ -376,7 +376,8 @@ class Tab:
         self.attached: dict[str, Attach] = {}
         """The notebooks that it has open, by the id it gave them."""
         self.is_open = True
-        self._is_asleep = False
+        self.is_asleep = False
+        """It did not answer the last time it was asked."""
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
         self._replies: dict[str, ReplyFrame | None] = {}
@@ -420,7 +421,7 @@ class Tab:
         name = secrets.token_hex(8)
         with self._replied:
             self._replies[name] = None
-            seconds = min(seconds, ASLEEP_SECONDS) if self._is_asleep else seconds
+            seconds = min(seconds, ASLEEP_SECONDS) if self.is_asleep else seconds
         self.outbox.request(request.chat, replace(request, request=name))
         deadline = time.monotonic() + seconds
         try:
@@ -428,7 +429,7 @@ class Tab:
                 while self._replies[name] is None and self.is_open:
                     left = deadline - time.monotonic()
                     if left <= 0:
-                        self._is_asleep = True
+                        self.is_asleep = True
                         break
                     stop.wait_on(self._replied, left)
                 return self._replies[name]
@@ -453,7 +454,7 @@ class Tab:
     def take(self, reply: ReplyFrame) -> None:
         """The page has answered; nobody may be waiting for it any more."""
         with self._replied:
-            self._is_asleep = False
+            self.is_asleep = False
             if reply.request in self._replies:
                 self._replies[reply.request] = reply
                 self._replied.notify_all()
@@ -518,15 +519,23 @@ class AttachedNotebook:
         chat: Whose run it is.
         driver: Who draws.
         stop: Of the run; ends waiting for the tab.
+        before: The notebook of the run before, whose cells count until the tab has told them.
     """
 
-    def __init__(self, chat: str, driver: Driver, stop: Stop) -> None:
+    def __init__(
+        self, chat: str, driver: Driver, stop: Stop, before: AttachedNotebook | None = None
+    ) -> None:
         self.driver = driver
         self.is_closed = False
         """The person closed it."""
         self._chat, self._stop = chat, stop
         self._lock = threading.RLock()
-        self._mirror = MemoryNotebook(path=driver.attach.path)
+        path = driver.attach.path
+        self._mirror = MemoryNotebook(path=path)
+        if before is not None and before.path == path:
+            self._mirror = MemoryNotebook(before._mirror.cells(), path)
+        self._is_behind = True
+        """The tab was not asked, or may have changed something that it could not tell."""
         self._running: set[str] = set()
 
     @property
@@ -539,22 +548,36 @@ class AttachedNotebook:
         """Whether cells can be added and changed; not in a read-only notebook."""
         return self.driver.attach.editable
 
+    def move(self, attach: Attach) -> None:
+        """Go on with what a tab says of it now; its cells are asked for before they are read."""
+        self.driver.move(attach)
+        self.is_closed, self._is_behind = False, True
+
     def load(self) -> bool:
         """Ask the tab for the cells; False: it did not answer.
 
         Raises:
             RunCancelled: Somebody pressed Stop.
         """
+        self._is_behind = False
         reply = self._ask(PageRequest("", self._chat, self.driver.attach.notebook, "cells"))
         if reply is None or not reply.ok:
+            self._is_behind = True
             return False
         with self._lock:
             cells = tuple(_cell(cell) for cell in reply.cells)
-            self._mirror = MemoryNotebook(cells, self.path)
+            before, self._mirror = self._mirror, MemoryNotebook(cells, self.path)
+            # What a running cell of ours has shown so far is known here best.
+            self._mirror.go_on_from(before, self._running)
         return True
 
     def cells(self) -> tuple[Cell, ...]:
         """All cells, as far as is known."""
+        tab = self.driver.tab if self._is_behind else None
+        # A tab that has just come back is asked once it gets what it has missed before.
+        if tab is not None and not tab.is_asleep and tab.outbox.follows(self._chat):
+            with contextlib.suppress(RunCancelled):  # whoever runs the next step is told
+                self.load()
         with self._lock:
             return self._mirror.cells()
 

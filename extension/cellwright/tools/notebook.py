@@ -239,7 +239,7 @@ class AddCell(CellTool):
         Args:
             source: Its text.
             cell_type: What it holds.
-            after: Id of the cell it follows; empty for the end.
+            after: Id of the cell it follows; empty: below the last one you added, else at the end.
         """
         if after and context.notebook is not None:
             _cell(context.notebook, after)
@@ -277,13 +277,15 @@ class EditCell(CellTool):
         return str(arguments.get("source", "")) if "markdown" in kinds else ""
 
     def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
-        """Return if the model has read the cell.
+        """Return if the model has read the cell and may change it.
 
         Raises:
-            ToolError: It has not, or there is no such cell.
+            ToolError: It has not, the person locked the cell, or there is no such cell.
         """
         if notebook is not None:
-            _check_seen(self._seen, _cell(notebook, str(arguments.get("cell_id"))), EDIT_FITS)
+            cell = _cell(notebook, str(arguments.get("cell_id")))
+            _check_unlocked(cell, "editable")
+            _check_seen(self._seen, cell, EDIT_FITS)
 
     def tool_eval(
         self, context: ToolContext, cell_id: str, source: str, run: bool = False
@@ -297,6 +299,7 @@ class EditCell(CellTool):
         """
         find = _code_cell if run else _cell
         cell = find(_notebook(context), cell_id)
+        _check_unlocked(cell, "editable")
         _check_seen(self._seen, cell, EDIT_FITS)
         check_secrets(source)
         if run:
@@ -327,12 +330,13 @@ class ArrangeCell(CellTool):
         """Return if the cell is there, and the model has read what it deletes.
 
         Raises:
-            ToolError: It has not, or there is no such cell.
+            ToolError: It has not, the person locked the cell, or there is no such cell.
         """
         if notebook is None:
             return
         cell = _cell(notebook, str(arguments.get("cell_id")))
         if arguments.get("action") == "delete":
+            _check_unlocked(cell, "deletable")
             _check_seen(self._seen, cell, STILL_DELETED)
 
     def tool_eval(
@@ -352,6 +356,7 @@ class ArrangeCell(CellTool):
         notebook = _notebook(context)
         cell = _cell(notebook, cell_id)
         if action == "delete":
+            _check_unlocked(cell, "deletable")
             _check_seen(self._seen, cell, STILL_DELETED)
             yield CellRemoved(cell_id, source_hash(cell.source), context.call_id)
             yield text(f"Deleted cell {cell_id}.", scope="llm")
@@ -430,6 +435,20 @@ def _notebook(context: ToolContext) -> Notebook:
     if context.notebook is None:
         raise ToolError("There is no notebook here.", hint="Use run_cell.")
     return context.notebook
+
+
+def _check_unlocked(cell: Cell, permission: Literal["editable", "deletable"]) -> None:
+    """Return if the person has not locked the cell: its page would leave it as it is.
+
+    Raises:
+        ToolError: They have.
+    """
+    if cell.metadata.get(permission) is False:
+        raise ToolError(
+            f"Nothing was changed: cell {cell.id!r} is locked, as its metadata says "
+            f'"{permission}": false.',
+            hint="Leave it as it is, or ask the person to unlock it.",
+        )
 
 
 def _check_seen(seen: SeenCells, cell: Cell, condition: str) -> None:

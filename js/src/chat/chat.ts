@@ -3,7 +3,13 @@ import { PromiseDelegate, UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { disconnectedProblem, type Problem, problemOf } from '../client/problems';
+import {
+  disconnectedProblem,
+  forgottenProblem,
+  leftProblem,
+  type Problem,
+  problemOf
+} from '../client/problems';
 import type { LinkState, ServerSocket } from '../client/socket';
 import type {
   BranchesBeginning,
@@ -355,6 +361,12 @@ export class ChatModel implements IDisposable {
     }
   }
 
+  /** A branch is kept, and the person changed meanwhile what it changed. */
+  tellLeft(): void {
+    this._problem = leftProblem(this._options.trans);
+    this._clock.now();
+  }
+
   clearProblem(): void {
     this._problem = null;
     this._clock.now();
@@ -473,6 +485,9 @@ export class ChatModel implements IDisposable {
     this._state = state;
     this._turns.supersede(state.superseded);
     this._isDriveQuiet = false;
+    if (this._isCaughtUp) {
+      this._noteWaiting();
+    }
     this._stateReceived.emit(state);
     this._clock.now();
   }
@@ -499,12 +514,40 @@ export class ChatModel implements IDisposable {
 
   private _catchUp(): void {
     this._isCaughtUp = true;
+    for (const draft of this._forgotten().reverse()) {
+      this._problem = forgottenProblem(this._options.trans);
+      this.composer.restore(draft);
+    }
+    this._noteWaiting();
     for (const draft of this._sent.settle(this.turns, this._state).reverse()) {
       this._problem = disconnectedProblem(this._options.trans);
       this.composer.restore(draft);
     }
     this._whenKnown.resolve();
     this._clock.now();
+  }
+
+  /** Keep which prompts of this tab wait: a server that ends forgets them. */
+  private _noteWaiting(): void {
+    const { memory, socket } = this._options;
+    const known = new Set(memory.waiting(this.id).prompts.map(({ id }) => id));
+    const prompts = this._state.queue.filter(
+      ({ id, prompt }) => known.has(id) || this._sent.queued(prompt) !== null
+    );
+    memory.setWaiting(this.id, { server: socket.server, turns: this.turns.length, prompts });
+  }
+
+  /** The prompts of this tab that waited on a server that is gone, and whose turn never came. */
+  private _forgotten(): Pick<Draft, 'text' | 'context'>[] {
+    const { memory, socket } = this._options;
+    const { server, turns, prompts } = memory.waiting(this.id);
+    if (server === socket.server) {
+      return [];
+    }
+    const begun = this.turns.slice(turns).map(turn => turn.prompt);
+    return prompts
+      .filter(({ prompt }) => !begun.includes(prompt))
+      .map(({ prompt }) => this._sent.queued(prompt) ?? { text: prompt, context: [] });
   }
 
   private _onLink(_: ServerSocket, state: LinkState): void {

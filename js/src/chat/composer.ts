@@ -60,6 +60,13 @@ export class SentPrompts {
     return sent?.draft ?? null;
   }
 
+  /** One that waits its turn; null: none of ours does with this text. */
+  queued(prompt: string): Draft | null {
+    const all = [...this._sent.values()];
+    const found = all.find(({ phase, draft }) => phase === 'queued' && draft.text === prompt);
+    return found?.draft ?? null;
+  }
+
   /** The line broke: nobody knows whether they arrived. */
   loseLine(): void {
     for (const sent of this._sent.values()) {
@@ -174,7 +181,7 @@ export class ComposerModel {
   }
 
   /** Give back what could not be sent, before what was begun since. */
-  restore(draft: Draft): void {
+  restore(draft: Pick<Draft, 'text' | 'context'>): void {
     const begun = this._context;
     this._context = draft.context;
     begun.forEach(item => {

@@ -315,8 +315,8 @@ export class Driving implements IDisposable {
   private _apply(chat: ChatModel, driven: Driven, received: ReceivedEvent): void {
     const { run, recorded, isReplay } = received;
     const { gone, port } = driven;
-    if (!gone.has(cellOf(recorded.event))) {
-      port.apply(run, recorded, isReplay);
+    if (!gone.has(cellOf(recorded.event)) && !port.apply(run, recorded, isReplay) && !isReplay) {
+      chat.tellLeft();
     }
     const proposal = proposalIn(driven.history.events, recorded.event);
     if (proposal !== null) {

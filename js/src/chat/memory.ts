@@ -7,7 +7,18 @@ const MODE = 'cellwright:mode:';
 const ASSISTANT = 'cellwright:assistant:';
 const MODEL = 'cellwright:model:';
 const DRIVEN = 'cellwright:driven:';
+const WAITING = 'cellwright:waiting:';
 const UNFINISHED = 'cellwright:unfinished:';
+
+/** Prompts of this tab that wait their turn on a server. */
+export interface WaitingPrompts {
+  readonly server: string;
+  /** How many turns the chat had. */
+  readonly turns: number;
+  readonly prompts: readonly { readonly id: string; readonly prompt: string }[];
+}
+
+const NONE_WAITING: WaitingPrompts = { server: '', turns: 0, prompts: [] };
 
 /** A mode that may outlive the page: `auto` is chosen anew each time. */
 type LastingMode = Exclude<Mode, 'auto'>;
@@ -79,6 +90,17 @@ export class ChatMemory {
     writeText(this._tabStore, UNFINISHED + chat, run);
   }
 
+  /** The prompts of this tab that waited when the server was heard last. */
+  waiting(chat: string): WaitingPrompts {
+    const text = readText(this._tabStore, WAITING + chat);
+    return text === '' ? NONE_WAITING : (JSON.parse(text) as WaitingPrompts);
+  }
+
+  setWaiting(chat: string, waiting: WaitingPrompts): void {
+    const text = waiting.prompts.length === 0 ? '' : JSON.stringify(waiting);
+    writeText(this._tabStore, WAITING + chat, text);
+  }
+
   /** A chat that had no id has one now. */
   rename(from: string, to: string): void {
     this.setDraft(to, this.draft(from));
@@ -98,6 +120,7 @@ export class ChatMemory {
     writeText(this._browserStore, MODEL + chat, '');
     writeText(this._tabStore, DRIVEN + chat, '');
     writeText(this._tabStore, UNFINISHED + chat, '');
+    writeText(this._tabStore, WAITING + chat, '');
   }
 
   private readonly _tabStore: TextStore;

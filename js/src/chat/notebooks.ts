@@ -56,6 +56,8 @@ export type FilesOutcome =
 export interface UndoResult {
   readonly changed: readonly string[];
   readonly kept: readonly string[];
+  /** The document was opened after the run: only cells that the run added are known. */
+  readonly isLate?: boolean;
 }
 
 /** A line of a notebook's outline. */
@@ -93,8 +95,12 @@ export interface NotebookPort {
   cells(): readonly WireCell[];
   /** Get a cell ready to draw what `messageId` sends. */
   confirm(cellId: string, sourceHash: string, messageId: string): Promise<Confirmation>;
-  /** Do what an event says; an event that was applied before changes nothing. */
-  apply(run: string, recorded: RecordedEvent, isReplay: boolean): void;
+  /**
+   * Do what an event says; an event that was applied before changes nothing.
+   *
+   * @returns Whether the cell is not one that stays as the person left it: kept branches alone.
+   */
+  apply(run: string, recorded: RecordedEvent, isReplay: boolean): boolean;
   /** Put cells of an earlier run, outputs included, where they belong; those there are left. */
   insert(run: string, cells: NotebookEdit['cells']): void;
   beginRun(run: string): void;

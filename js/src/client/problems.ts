@@ -25,6 +25,24 @@ export function disconnectedProblem(trans: TranslationBundle): Problem {
   };
 }
 
+export function forgottenProblem(trans: TranslationBundle): Problem {
+  return {
+    code: 'forgotten',
+    message: trans.__('The server was started again, so the prompts that waited were not asked.'),
+    hint: trans.__('They stand in the field again: send what you still want.')
+  };
+}
+
+export function leftProblem(trans: TranslationBundle): Problem {
+  return {
+    code: 'left',
+    message: trans.__(
+      'Cells that you changed or deleted meanwhile stay as you left them: what the way did to them is not in the notebook.'
+    ),
+    hint: trans.__('The variables are as the way left them.')
+  };
+}
+
 /** What a notebook or a shell is told to set or type. */
 const ELSEWHERE = /CELLWRIGHT_|_API_KEY|%agent|\bcellwright \w+ --|(^|\s)-m\b/;
 

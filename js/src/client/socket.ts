@@ -187,6 +187,11 @@ export class ServerSocket implements IDisposable {
     return this._serverVersion;
   }
 
+  /** Which server it is, another one after each of its starts; empty: not known yet. */
+  get server(): string {
+    return this._server;
+  }
+
   /** Something between server and browser holds text back. */
   get isBuffered(): boolean {
     return this._quality.isBuffered;
@@ -393,6 +398,7 @@ export class ServerSocket implements IDisposable {
 
   private _welcome(frame: Extract<ServerFrame, { type: 'welcome' }>): void {
     this._serverVersion = frame.version;
+    this._server = frame.server;
     if (frame.protocol !== PROTOCOL) {
       this._refuseVersion();
       return;
@@ -488,6 +494,7 @@ export class ServerSocket implements IDisposable {
   private _socket: WebSocket | null = null;
   private _state: LinkState = 'connecting';
   private _serverVersion = '';
+  private _server = '';
   private _attempts = 0;
   private _isBlocked = false;
   private _beatAt = Date.now();

@@ -80,6 +80,15 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'This page has cellwright %1, the server %2.': '此页面的 cellwright 版本为 %1，服务器为 %2。',
   'You can read along and stop it here.': '您可以在这里旁观，也可以停止它。',
   'The server is not connected, so nothing was sent.': '服务器未连接，内容没有发送。',
+  'The server was started again, so the prompts that waited were not asked.':
+    '服务器已重新启动，因此排队的提示未被发送。',
+  'They stand in the field again: send what you still want.':
+    '它们已回到输入框：请发送仍然需要的内容。',
+  'Cells that you changed or deleted meanwhile stay as you left them: what the way did to them is not in the notebook.':
+    '您在此期间更改或删除的单元格保持原样：该方案对它们所做的更改未写入笔记本。',
+  'The variables are as the way left them.': '变量为该方案执行后的状态。',
+  'Left %1 cell as the run left it: the notebook was opened after the run, and only cells that it added are known.':
+    '%1 个单元格保持运行后的状态：笔记本是在运行之后打开的，只知道运行所添加的单元格。',
   'Wait until the connection is back and send it again.': '请等连接恢复后再次发送。',
   'Connecting to the server …': '正在连接服务器…',
   'Connection lost.': '连接已断开。',
@@ -349,8 +358,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Resume: '继续执行',
   Save: '保存',
   'Stop the run and send this now': '停止运行并立即发送此提示',
-  'These wait, because the last run was stopped or failed.':
-    '上一次运行被停止或失败，因此这些提示仍在等待。',
+  'These wait: the last run was stopped or failed, or the notebook was closed.':
+    '这些提示仍在等待：上一次运行被停止或失败，或者笔记本已关闭。',
   'Waiting prompt': '等待中的提示',
   'Waiting prompts': '等待中的提示',
 

@@ -23,7 +23,7 @@ import type { OwnChanges } from './run_log';
 export type DrawingEvent = CellStarted | CellOutput | CellFinished;
 
 /** An event that is to be drawn. */
-interface Drawing {
+export interface Drawing {
   readonly run: string;
   readonly event: DrawingEvent;
   /** Seconds since the epoch. */

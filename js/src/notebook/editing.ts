@@ -12,7 +12,7 @@ import type {
 } from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
 import { toNbformat } from './drawing';
-import { METADATA_KEY, provenanceMetadata } from './provenance';
+import { METADATA_KEY, provenanceMetadata, provenanceOf } from './provenance';
 import {
   CellBatch,
   type NewCell,
@@ -79,11 +79,28 @@ export class CellEditing {
     }
   }
 
+  /**
+   * Whether the person changed or deleted a cell before a branch was kept that changes it.
+   *
+   * Nobody confirmed the text before it ran, as it is done for other runs: it ran in a copy.
+   */
+  isLeft(run: string, cellId: string): boolean {
+    return this._left.has(`${run} ${cellId}`);
+  }
+
+  private _note(run: string, cellId: string, isDone: boolean): void {
+    if (this._joined.has(run) && !isDone) {
+      this._left.add(`${run} ${cellId}`);
+    } else {
+      this._left.delete(`${run} ${cellId}`);
+    }
+  }
+
   private _add(run: string, event: CellAdded): void {
     const { shared, log } = this._parts;
     const { cell_id: id, call_id: call, source } = event;
     const batch = new CellBatch(shared);
-    const mark = provenanceMetadata(run, call, source);
+    const mark = provenanceMetadata(run, call, source, call);
     const type = this._isAllowed(run, call) ? event.cell_type : undrawn(event.cell_type, source);
     const cell = newCell(type, source, mark);
     if (batch.get(id) === null) {
@@ -112,13 +129,15 @@ export class CellEditing {
     const { cell_id: id, call_id: call, source } = event;
     const cell = new CellBatch(this._parts.shared).get(id);
     if (cell === null) {
+      this._note(run, id, false);
       return;
     }
     const before = versionOf(cell);
-    const mark = provenanceMetadata(run, call, source);
+    const mark = provenanceMetadata(run, call, source, addedBy(cell, run));
     const isThere = before.source === source;
     const isDrawn = undrawn(cell.cell_type, source) === cell.cell_type;
     if (!isThere && !isDrawn && !this._isAllowed(run, call)) {
+      this._note(run, id, false);
       return;
     }
     if (!isThere && isAsExpected(cell, event.previous_hash, 'editable')) {
@@ -128,6 +147,7 @@ export class CellEditing {
       };
       this._change(run, call, write, [cell]);
     }
+    this._note(run, id, cell.getSource() === source);
     if (cell.getSource() === source) {
       const old = isThere ? this._parts.log.text(id, event.previous_hash) : before.source;
       const after = { ...before, source, mark };
@@ -160,6 +180,7 @@ export class CellEditing {
     const batch = new CellBatch(this._parts.shared);
     const cell = batch.get(id);
     if (cell === null || !isAsExpected(cell, event.previous_hash, 'deletable')) {
+      this._note(run, id, cell === null);
       return;
     }
     const gone = { kind: 'removed', cellId: id, json: cell.toJSON() } as const;
@@ -195,6 +216,7 @@ export class CellEditing {
 
   private readonly _allowed = new Set<string>();
   private readonly _joined = new Set<string>();
+  private readonly _left = new Set<string>();
   private readonly _parts: EditingParts;
 }
 
@@ -223,6 +245,12 @@ function newCell(type: CellAdded['cell_type'], source: string, mark: JsonObject)
   // Like any code cell that has no outputs: one that is not would untrust the whole notebook.
   const trust = type === 'code' ? { trusted: true } : {};
   return { cell_type: type, source, metadata: { ...trust, [METADATA_KEY]: mark } };
+}
+
+/** The call of this run that added a cell; empty: it is not the run's own. */
+function addedBy(cell: SharedCell, run: string): string {
+  const mark = provenanceOf(cell);
+  return mark?.run === run ? mark.added : '';
 }
 
 /** Put cells of an earlier run where they belong, as one undo; those there are left. */

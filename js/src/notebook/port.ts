@@ -252,10 +252,8 @@ export class OpenNotebook implements NotebookPort, IDisposable {
     return Promise.resolve({ ok: false, reason, cells: cell === null ? [] : [wireCell(cell)] });
   }
 
-  apply(run: string, recorded: RecordedEvent, isReplay: boolean): void {
-    if (!this._isDisposed && this.editable) {
-      this._work.apply(run, recorded, isReplay);
-    }
+  apply(run: string, recorded: RecordedEvent, isReplay: boolean): boolean {
+    return this._isDisposed || !this.editable || this._work.apply(run, recorded, isReplay);
   }
 
   insert(run: string, cells: NotebookEdit['cells']): void {

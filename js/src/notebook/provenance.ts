@@ -11,6 +11,8 @@ interface Provenance {
   readonly call: string;
   /** Empty: not known. */
   readonly model: string;
+  /** The tool call of the same run that added the cell; empty: none did, or it is not known. */
+  readonly added: string;
   /** `sourceHash` of what the agent wrote; empty: not known. */
   readonly hash: string;
 }
@@ -25,15 +27,28 @@ export function provenanceOf(cell: WithMetadata): Provenance | null {
   if (typeof value !== 'object' || value === null) {
     return null;
   }
-  const [run, call, model, hash] = ['run', 'call', 'model', 'hash'].map(key => text(value, key));
+  const keys = ['run', 'call', 'model', 'hash', 'added'];
+  const [run, call, model, hash, added] = keys.map(key => text(value, key));
   if (hash === '' && text(value, 'origin') !== 'agent') {
     return null;
   }
-  return { run: run ?? '', call: call ?? '', model: model ?? '', hash: hash ?? '' };
+  return {
+    run: run ?? '',
+    call: call ?? '',
+    model: model ?? '',
+    hash: hash ?? '',
+    added: added ?? ''
+  };
 }
 
-export function provenanceMetadata(run: string, call: string, source: string): JsonObject {
-  return { run, call, hash: sourceHash(source) };
+export function provenanceMetadata(
+  run: string,
+  call: string,
+  source: string,
+  added = ''
+): JsonObject {
+  const mark = { run, call, hash: sourceHash(source) };
+  return added === '' ? mark : { ...mark, added };
 }
 
 /** Whether somebody changed what the agent wrote. */

@@ -11,7 +11,7 @@ import type { IDisposable } from '@lumino/disposable';
 import type { NotebookEdit, UndoResult } from '../chat/notebooks';
 import type { JsonObject, RecordedEvent, RunEvent } from '../wire/generated';
 import type { CellLookup } from './cell_lookup';
-import { type DrawingEvent, OutputDrawing } from './drawing';
+import { type Drawing, type DrawingEvent, OutputDrawing } from './drawing';
 import { CellEditing, type EditingParts, insertCells, type StructuralEvent } from './editing';
 import { type OwnChanges, RunLog, UndoSteps } from './run_log';
 import { RunUndo } from './undoing';
@@ -166,10 +166,10 @@ export class RunWork implements IDisposable {
     this._captures.dispose();
   }
 
-  /** Do what an event says; one that was seen before changes nothing. */
-  apply(run: string, { sequence, time, event }: RecordedEvent, isReplay: boolean): void {
+  /** Do what an event says; false: its cell stays as the person left it, see `isLeft`. */
+  apply(run: string, { sequence, time, event }: RecordedEvent, isReplay: boolean): boolean {
     if (!this._isNew(run, sequence)) {
-      return;
+      return true;
     }
     if (event.kind === 'run_started') {
       this._editing.begin(run, event);
@@ -178,15 +178,11 @@ export class RunWork implements IDisposable {
     } else if (isStructural(event)) {
       this._drawing.flush();
       this._editing.apply(run, event);
-    } else if (isDrawn(event)) {
-      this._drawing.add({ run, event, time, isReplay });
-      if (event.kind === 'cell_finished') {
-        this._captures.close(event.cell_id);
-      }
-      if (event.kind === 'cell_started' && !isReplay) {
-        this._parts.onStarted(event.cell_id);
-      }
+      return !this._editing.isLeft(run, event.cell_id);
+    } else if (isDrawn(event) && !this._editing.isLeft(run, event.cell_id)) {
+      this._draw({ run, event, time, isReplay });
     }
+    return true;
   }
 
   /** Draw at once what waits for the end of its batch. */
@@ -217,6 +213,17 @@ export class RunWork implements IDisposable {
 
   redo(run: string, call?: string, andLater?: boolean): UndoResult {
     return this._undoing.redo(run, call, andLater);
+  }
+
+  private _draw(drawing: Drawing): void {
+    const { event, isReplay } = drawing;
+    this._drawing.add(drawing);
+    if (event.kind === 'cell_finished') {
+      this._captures.close(event.cell_id);
+    }
+    if (event.kind === 'cell_started' && !isReplay) {
+      this._parts.onStarted(event.cell_id);
+    }
   }
 
   private _isNew(run: string, sequence: number): boolean {

@@ -2,7 +2,7 @@ import type { UndoResult } from '../chat/notebooks';
 import type { JsonObject } from '../wire/generated';
 import type { CellLookup, SharedCell, SharedNotebook } from './cell_lookup';
 import { versionOf } from './editing';
-import { METADATA_KEY } from './provenance';
+import { isEdited, METADATA_KEY, provenanceOf } from './provenance';
 import {
   CellBatch,
   type Moving,
@@ -35,8 +35,28 @@ export class RunUndo {
 
   /** Take back a run, one call of it, or that call and all later ones. */
   undo(run: string, call?: string, andLater = false): UndoResult {
+    if (this._parts.log.steps(run).length === 0) {
+      this._noteAdded(run);
+    }
     const steps = this._steps(run, call, andLater).filter(step => !step.isUndone);
-    return this._turn(steps.reverse(), 'undo');
+    const done = this._turn(steps.reverse(), 'undo');
+    return this._late.has(run) ? { ...done, isLate: true } : done;
+  }
+
+  /** The document was opened after a run: what the run added and nobody changed can be told. */
+  private _noteAdded(run: string): void {
+    const { shared, log } = this._parts;
+    const batch = new CellBatch(shared);
+    this._late.add(run);
+    for (const cell of shared.cells) {
+      const mark = provenanceOf(cell);
+      const isOwn = mark !== null && mark.run === run && mark.added !== '';
+      if (isOwn && !isEdited(mark, cell.getSource())) {
+        const cellId = cell.getId();
+        const behind = batch.allBefore(cellId);
+        log.note(run, mark.added, { kind: 'added', cellId, json: cell.toJSON(), behind });
+      }
+    }
   }
 
   redo(run: string, call?: string, andLater = false): UndoResult {
@@ -103,6 +123,8 @@ export class RunUndo {
   }
 
   private _turns = 0;
+  /** The runs that were over when the document was opened. */
+  private readonly _late = new Set<string>();
   private readonly _parts: UndoingParts;
 }
 

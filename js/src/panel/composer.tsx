@@ -36,7 +36,11 @@ function Queue({ chat, prompts, isPaused }: QueueProps) {
       {isPaused && (
         <div className="cw-queue-paused">
           <Icon name="pause" />
-          <span>{trans.__('These wait, because the last run was stopped or failed.')}</span>
+          <span>
+            {trans.__(
+              'These wait: the last run was stopped or failed, or the notebook was closed.'
+            )}
+          </span>
           <Button
             onClick={() => {
               chat.editQueue('', 'resume');

@@ -12,7 +12,7 @@ import { AskedCall, useAskedCell } from './asked_call';
 import { Effects } from './effects';
 import { ToolContents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
-import { useTurnUndo } from './turn_undo';
+import { useTurnUndo, withLeft } from './turn_undo';
 
 interface ToolBodyProps {
   readonly card: ToolCard;
@@ -68,8 +68,9 @@ function CellActions({ card, runId }: ToolBodyProps) {
   const isSettled = card.status !== 'running';
   const undo = (): void => {
     const done = isUndone ? actions.redo(runId, card.callId) : actions.undo(runId, card.callId);
-    setOutcome(done);
-    setUndone(done !== null && !isUndone);
+    const cells = done && withLeft(done, [card], id => actions.findCell(id) !== null);
+    setOutcome(cells);
+    setUndone(cells !== null && !isUndone && (cells.left ?? []).length === 0);
   };
   return (
     <>

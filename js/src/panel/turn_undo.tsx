@@ -118,7 +118,26 @@ function callsFrom(turn: Turn, step: number): readonly ToolCard[] {
 }
 
 interface Outcome extends Undoing {
-  readonly cells: UndoResult;
+  readonly cells: UndoResult & Left;
+}
+
+interface Left {
+  /** Cells that the run changed, and of which the page does not know how they were before it. */
+  readonly left?: readonly string[];
+}
+
+/** What an undo came to, with the cells that stay as these calls left them. */
+export function withLeft(
+  result: UndoResult,
+  calls: readonly ToolCard[],
+  isThere: (cellId: string) => boolean
+): UndoResult & Left {
+  if (result.isLate !== true) {
+    return result;
+  }
+  const told = new Set([...result.changed, ...result.kept]);
+  const ids = new Set(calls.flatMap(({ cellIds }) => cellIds));
+  return { ...result, left: [...ids].filter(id => !told.has(id) && isThere(id)) };
 }
 
 function useUndoOf(turn: Turn): TurnUndo {
@@ -139,13 +158,17 @@ function useUndoOf(turn: Turn): TurnUndo {
   const undoneFrom = here === null ? recorded : here.step;
   const isUndone = undoneFrom !== null;
 
-  const bring = (cells: UndoResult | null, isRedo: boolean, step: number): void => {
+  const bring = (result: UndoResult | null, isRedo: boolean, step: number): void => {
     setMarks(null);
-    if (cells === null) {
+    if (result === null) {
       return; // the notebook was closed a moment ago
     }
+    const isThere = (id: string): boolean => actions.findCell(id) !== null;
+    const cells = withLeft(result, callsFrom(turn, step), isThere);
     const tookVariables = recorded !== null || outcome?.variables.kind === 'undone';
-    setHere({ step: isRedo ? null : step });
+    if (!staysWhole(cells)) {
+      setHere({ step: isRedo ? null : step });
+    }
     if (isRedo && !tookVariables) {
       setOutcome({ runId, step, cells, variables: { kind: 'kept', why: '' } });
       return;
@@ -243,7 +266,12 @@ function useUndoOf(turn: Turn): TurnUndo {
           }
         : null,
     restarting,
-    stateOf: callId => (calls.has(callId) ? (marks === null ? 'undone' : 'going') : ''),
+    stateOf: callId => {
+      if (!calls.has(callId) || (marks === null && outcome !== null && staysWhole(outcome.cells))) {
+        return '';
+      }
+      return marks === null ? 'undone' : 'going';
+    },
     choose: setChosen,
     begin,
     confirm: () => {
@@ -253,6 +281,11 @@ function useUndoOf(turn: Turn): TurnUndo {
       setMarks(null);
     }
   };
+}
+
+/** Whether all that a run did to cells is still there after an undo. */
+function staysWhole({ changed, kept, left = [] }: UndoResult & Left): boolean {
+  return left.length > 0 && changed.length === 0 && kept.length === 0;
 }
 
 /** Whether a restart would bring the variables where they are not. */

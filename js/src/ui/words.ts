@@ -7,7 +7,7 @@ import type { ChatState, Mode, RunStatus } from '../wire/generated';
 
 /** What taking back, or bringing back, did to the notebook. */
 export function undoWords(
-  result: UndoResult,
+  result: UndoResult & { readonly left?: readonly string[] },
   isUndone: boolean,
   trans: TranslationBundle,
   variables: VariablesOutcome = { kind: 'kept', why: '' }
@@ -17,7 +17,17 @@ export function undoWords(
   const done = isUndone
     ? trans._n('Took back %1 cell.', 'Took back %1 cells.', changed)
     : trans._n('Brought back %1 cell.', 'Brought back %1 cells.', changed);
-  const words = [done];
+  const left = result.left?.length ?? 0;
+  const words = left > 0 && changed === 0 ? [] : [done];
+  if (left > 0) {
+    words.push(
+      trans._n(
+        'Left %1 cell as the run left it: the notebook was opened after the run, and only cells that it added are known.',
+        'Left %1 cells as the run left them: the notebook was opened after the run, and only cells that it added are known.',
+        left
+      )
+    );
+  }
   if (kept > 0) {
     words.push(
       trans._n(

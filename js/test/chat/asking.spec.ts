@@ -207,6 +207,54 @@ describe('asking', () => {
     expect(chat.composer.text).toBe('');
     expect(chat.problem).toBeNull();
   });
+
+  it('gives back, once, what waited on a server that was started again', async () => {
+    const queue = [
+      { id: 'q1', prompt: 'Plot it' },
+      { id: 'q2', prompt: 'of another tab' },
+      { id: 'q3', prompt: 'begun' }
+    ];
+    let chat = await page.open('c1');
+    for (const text of ['Plot it', 'begun']) {
+      chat.ask({ ...DRAFT, text });
+      await pass(0);
+      page.answerAsk({ type: 'accepted', queued: true });
+    }
+    server.setChat(chatState('c1', { queue, run: 'r1' }));
+    const edited = queue.map(item => (item.id === 'q1' ? { ...item, prompt: 'Draw it' } : item));
+    server.setChat(chatState('c1', { queue: edited, run: 'r1' }));
+    server.drop();
+    await pass(1);
+    expect(chat.composer.text).toBe(''); // it was the line alone
+    server.drop();
+    server.record('c1', 'r3', [events.started('begun')]);
+    server.setChat(chatState('c1'));
+    server.id = 's2';
+    await pass(1);
+    expect(chat.composer.text).toBe('Draw it');
+    expect(chat.problem?.code).toBe('forgotten');
+    chat.composer.clear();
+    chat.dispose();
+    page.reconnect();
+    chat = await page.open('c1');
+    await pass(1);
+    expect(chat.composer.text).toBe('');
+  });
+
+  it('gives back what waited also when the page is loaded again', async () => {
+    const chat = await page.open('c1');
+    chat.ask(DRAFT);
+    await pass(0);
+    page.answerAsk({ type: 'accepted', queued: true });
+    server.setChat(chatState('c1', { queue: [{ id: 'q1', prompt: 'Plot it' }], run: 'r1' }));
+    chat.dispose();
+    server.setChat(chatState('c1'));
+    server.id = 's2';
+    page.reconnect();
+    const again = await page.open('c1');
+    await pass(1);
+    expect(again.composer.text).toBe('Plot it');
+  });
 });
 
 describe('a new chat', () => {

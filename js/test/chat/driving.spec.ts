@@ -70,6 +70,17 @@ describe('a run that this tab drives', () => {
     expect(page.port.log).toEqual(['r9 begin', 'r9 run_started', 'r9 cell_added']);
   });
 
+  it('says that cells stay as the person left them, but not again after a reload', async () => {
+    page.setRun('r1');
+    page.port.left.add('n1');
+    page.server.record('c1', 'r1', [events.started('a'), events.cellAdded('n1', 'x')]);
+    expect(page.panel.openChat('c1').problem?.code).toBe('left');
+    await page.reload();
+    page.port.left.add('n1');
+    await pass(1);
+    expect(page.panel.openChat('c1').problem).toBeNull();
+  });
+
   it('goes on where it was when the line was lost', async () => {
     page.setRun('r1');
     page.server.record('c1', 'r1', [events.started('a'), events.cellAdded('n1', 'x')]);

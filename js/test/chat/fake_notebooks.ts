@@ -27,6 +27,8 @@ export class FakeNotebook implements NotebookPort {
   editable = true;
   document: WireCell[] = [];
   entries: OutlineEntry[] = [];
+  /** Cells that stay as the person left them. */
+  readonly left = new Set<string>();
   confirmation: Confirmation = { ok: true, reason: '', cells: [] };
   /** What was applied, begun, ended and proposed, in words. */
   readonly log: string[] = [];
@@ -46,13 +48,14 @@ export class FakeNotebook implements NotebookPort {
     return Promise.resolve(this.confirmation);
   }
 
-  apply(run: string, { event }: RecordedEvent, isReplay: boolean): void {
+  apply(run: string, { event }: RecordedEvent, isReplay: boolean): boolean {
     this.log.push(`${run} ${event.kind}${isReplay ? ' again' : ''}`);
     if (event.kind === 'cell_added' && !this.has(event.cell_id)) {
       this.document.push(cell(event.cell_id, event.source));
     } else if (event.kind === 'cell_removed') {
       this.remove(event.cell_id);
     }
+    return !this.left.has('cell_id' in event ? event.cell_id : '');
   }
 
   insert(run: string, cells: NotebookEdit['cells']): void {

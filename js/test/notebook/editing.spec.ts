@@ -2,7 +2,7 @@ import { started as runStarted } from '../chat/events';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { sourceHash } from '../../src/notebook/source_hash';
-import { added, edited, moved, removed } from './events';
+import { added, edited, finished, moved, output, printed, removed, started } from './events';
 import {
   code,
   type CellJson,
@@ -63,7 +63,8 @@ describe('a cell that is added', () => {
     expect(document.port.cells().at(-1)?.metadata?.cellwright).toEqual({
       run: 'run-1',
       call: 'call-1',
-      hash: sourceHash('z')
+      hash: sourceHash('z'),
+      added: 'call-1'
     });
   });
 
@@ -109,6 +110,24 @@ describe('a cell that is edited', () => {
     const document = open([code('a', 'x = 1', { metadata: { editable: false } })]);
     new Run(document.port).apply(edited('a', 'x = 1', 'x = 10'));
     expect(sources(document)).toEqual(['x = 1']);
+  });
+
+  it('keeps the person’s text when a branch is kept, and shows nothing of that', () => {
+    const document = open();
+    document.model.sharedModel.getCell(0).setSource('mine');
+    const run = new Run(document.port);
+    const branch = { group: 'g', number: 2, count: 3, label: '' };
+    run.apply(runStarted('go', { branch }));
+    expect(run.apply(edited('a', 'x = 1', 'x = 10'))).toBe(false);
+    for (const id of ['a', 'b']) {
+      run.apply(started(id));
+      run.apply(output(id, printed('of the branch')));
+      run.apply(finished(id));
+    }
+    const cells = document.port.cells() as unknown as readonly CellJson[];
+    expect(cells.map(cell => cell.execution_count)).toEqual([null, 1]);
+    expect(cells.map(cell => cell.outputs)).toEqual([[], [expect.anything()]]);
+    expect(run.apply(removed('b', 'y = 3'))).toBe(false);
   });
 
   it('is left alone when it is gone', () => {

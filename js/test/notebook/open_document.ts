@@ -122,9 +122,9 @@ export class Run {
     readonly id = 'run-1'
   ) {}
 
-  apply(event: RunEvent, isReplay = false): void {
+  apply(event: RunEvent, isReplay = false): boolean {
     this._sequence += 1;
-    this._port.apply(this.id, recorded(event, this._sequence), isReplay);
+    return this._port.apply(this.id, recorded(event, this._sequence), isReplay);
   }
 
   private _sequence = 0;

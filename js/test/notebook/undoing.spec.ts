@@ -153,7 +153,26 @@ describe('undoing a run', () => {
   });
 
   it('can do nothing about a run it never saw', () => {
-    expect(open().port.undo('another run')).toEqual({ changed: [], kept: [] });
+    const nothing = { changed: [], kept: [], isLate: true };
+    expect(open().port.undo('another run')).toEqual(nothing);
+  });
+
+  it('takes back what the run added before the notebook was opened, and nothing else', () => {
+    const before = open(THREE);
+    work(before);
+    const run = new Run(before.port, 'run-2');
+    run.apply(added('two', { call_id: 'call-1', source: '2' }));
+    run.apply(edited('two', '2', '22', 'call-2'));
+    run.apply(added('mine', { call_id: 'call-1', source: '3' }));
+    before.model.sharedModel.getCell(4).setSource('changed');
+    const saved = before.port.cells() as unknown as readonly CellJson[];
+    expect(ids(before)).toEqual(['b', 'a', 'new', 'two', 'mine']);
+    const later = open(saved);
+    expect(later.port.undo('run-1')).toEqual({ changed: ['new'], kept: [], isLate: true });
+    expect(later.port.undo('run-2')).toEqual({ changed: ['two'], kept: [], isLate: true });
+    expect(ids(later)).toEqual(['b', 'a', 'mine']);
+    expect(later.port.redo('run-1').changed).toEqual(['new']);
+    expect(ids(later)).toEqual(['b', 'a', 'new', 'mine']);
   });
 
   it('knows the text a cell got from the same run after a reload', () => {

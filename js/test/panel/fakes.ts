@@ -152,6 +152,9 @@ export class FakeChat implements Chat {
   moveTo(path: string): void {
     this.calls.push(['moveTo', path]);
   }
+  tellLeft(): void {
+    this.calls.push(['tellLeft']);
+  }
   clearProblem(): void {
     this.calls.push(['clearProblem']);
     this.set({ problem: null });

@@ -8,6 +8,7 @@ import type { NoticeBlock, Turn } from '../../src/chat/types';
 import { groupBlocks, TurnView } from '../../src/panel/turn';
 import type { TurnActions } from '../../src/panel/turn_actions';
 import { focusUndo, pressUndo } from '../../src/ui/focus';
+import type { NamedCell } from '../../src/wire/generated';
 import { card, turn } from './fakes';
 import { showPart } from './stage';
 import { complete } from '../complete';
@@ -192,6 +193,27 @@ it('takes the whole run back, with its variables where that can be done', async 
     ['run-1', true, 0],
     ['run-1', false, 0]
   ]);
+});
+
+it('does not call undone what stays in a notebook that was opened after the run', async () => {
+  const undo = vi.fn<TurnActions['undo']>(() => ({ changed: [], kept: [], isLate: true }));
+  const named = { cell_type: 'code', source: '', position: 1, execution_count: null } as const;
+  const findCell = (id: string): NamedCell => ({ ...named, cell_id: id });
+  const undoVariables = vi.fn<TurnActions['undoVariables']>(() =>
+    Promise.resolve({ kind: 'undone' })
+  );
+  const { container } = showPart(<TurnView turn={turn({ blocks: [card()] })} />, {
+    undo,
+    undoVariables,
+    findCell
+  });
+  fireEvent.click(screen.getByRole('button', { name: /Undo run/ }));
+  await waitFor(() => {
+    expect(screen.getByRole('status').textContent).toBe(
+      'Left 1 cell as the run left it: the notebook was opened after the run, and only cells that it added are known. Variables are as they were before it. Files keep what was written.'
+    );
+  });
+  expect(container.querySelector('.cw-mod-undone')).toBeNull();
 });
 
 it('undoes by the command what its button undoes, once the person sees which', async () => {
