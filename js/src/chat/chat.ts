@@ -465,7 +465,7 @@ export class ChatModel implements IDisposable {
         this._catchUp();
         break;
       case 'accepted':
-        this._sent.accept(frame.request, frame.queued);
+        this._sent.accept(frame.request, frame.queued, this._options.socket.server);
         this._clock.now();
         break;
       case 'error':
@@ -537,17 +537,19 @@ export class ChatModel implements IDisposable {
     memory.setWaiting(this.id, { server: socket.server, turns: this.turns.length, prompts });
   }
 
-  /** The prompts of this tab that waited on a server that is gone, and whose turn never came. */
+  /** The prompts of this tab that a server has which is gone, and whose turn never came. */
   private _forgotten(): Pick<Draft, 'text' | 'context'>[] {
     const { memory, socket } = this._options;
     const { server, turns, prompts } = memory.waiting(this.id);
+    const next = this._sent.forgotten(this.turns, socket.server);
     if (server === socket.server) {
-      return [];
+      return next;
     }
     const begun = this.turns.slice(turns).map(turn => turn.prompt);
-    return prompts
+    const waiting = prompts
       .filter(({ prompt }) => !begun.includes(prompt))
       .map(({ prompt }) => this._sent.queued(prompt) ?? { text: prompt, context: [] });
+    return [...next, ...waiting];
   }
 
   private _onLink(_: ServerSocket, state: LinkState): void {

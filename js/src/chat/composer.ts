@@ -10,6 +10,8 @@ interface SentPrompt {
   readonly turns: number;
   /** `accepted`: its run begins any moment; `queued`: it waits its turn. */
   phase: 'sent' | 'accepted' | 'queued';
+  /** Which server accepted it. */
+  server: string;
   hasLostLine: boolean;
 }
 
@@ -29,16 +31,28 @@ export class SentPrompts {
 
   add(request: string, draft: Draft, turns: number): void {
     this._drafts = null;
-    this._sent.set(request, { draft, turns, phase: 'sent', hasLostLine: false });
+    this._sent.set(request, { draft, turns, phase: 'sent', server: '', hasLostLine: false });
   }
 
   /** The server has it; it may still say that it cannot be answered. */
-  accept(request: string, isQueued: boolean): void {
+  accept(request: string, isQueued: boolean, server: string): void {
     const sent = this._sent.get(request);
     if (sent !== undefined) {
       this._drafts = null;
       sent.phase = isQueued ? 'queued' : 'accepted';
+      sent.server = server;
     }
+  }
+
+  /** Take out those that a server which is gone was about to answer, and has not begun to. */
+  forgotten(turns: readonly Turn[], server: string): Draft[] {
+    const found = [...this._sent].filter(
+      ([, { phase, server: before, draft, turns: count }]) =>
+        phase === 'accepted' &&
+        before !== server &&
+        !turns.slice(count).some(turn => turn.prompt === draft.text)
+    );
+    return found.flatMap(([request]) => this.take(request) ?? []);
   }
 
   /** A run began: of the prompt that was accepted first, or of one that had waited. */
@@ -74,17 +88,23 @@ export class SentPrompts {
     }
   }
 
-  /** The line is back and all is known: take out those that arrived, give those that did not. */
+  /**
+   * The line is back and all is known: take out those that arrived, give those that did not.
+   *
+   * One that was accepted stays while the server is about to answer it; where it is not, it was
+   * refused meanwhile.
+   */
   settle(turns: readonly Turn[], state: ChatState): Draft[] {
     const lost: Draft[] = [];
     for (const [request, sent] of this._sent) {
-      if (sent.hasLostLine) {
+      const { text } = sent.draft;
+      const hasArrived =
+        sent.phase === 'queued' ||
+        turns.slice(sent.turns).some(turn => turn.prompt === text) ||
+        state.queue.some(({ prompt }) => prompt === text);
+      const isNext = sent.phase === 'accepted' && state.phase !== 'idle';
+      if (sent.hasLostLine && (hasArrived || !isNext)) {
         this.take(request);
-        const { text } = sent.draft;
-        const hasArrived =
-          sent.phase !== 'sent' ||
-          turns.slice(sent.turns).some(turn => turn.prompt === text) ||
-          state.queue.some(({ prompt }) => prompt === text);
         if (!hasArrived) {
           lost.push(sent.draft);
         }

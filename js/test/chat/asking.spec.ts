@@ -241,6 +241,23 @@ describe('asking', () => {
     expect(chat.composer.text).toBe('');
   });
 
+  it('gives back what a server that was started again had accepted and not begun', async () => {
+    const chat = await page.open('c1');
+    chat.ask(DRAFT);
+    await pass(0);
+    page.answerAsk({ type: 'accepted', queued: false });
+    server.setChat(chatState('c1', { phase: 'starting' }));
+    server.drop();
+    await pass(1);
+    expect(chat.composer.text).toBe(''); // it was the line alone
+    server.drop();
+    server.setChat(chatState('c1'));
+    server.id = 's2';
+    await pass(1);
+    expect(chat.composer.text).toBe(DRAFT.text);
+    expect(chat.problem?.code).toBe('forgotten');
+  });
+
   it('gives back what waited also when the page is loaded again', async () => {
     const chat = await page.open('c1');
     chat.ask(DRAFT);
