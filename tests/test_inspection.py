@@ -355,3 +355,122 @@ def test_values_of_the_environment_are_told_by_no_way(name: str) -> None:
     for key in ("'PATH'", "b'PATH'"):
         with pytest.raises(probe.ProbeError, match="the person's keys"):
             probe.inspect_variable(shell, f"{name}[{key}]")
+
+
+def looked_at(name: str, **values: Any) -> str:
+    shell = SimpleNamespace(user_ns=values, user_ns_hidden={})
+    return str(probe.inspect_variable(shell, name))
+
+
+class Slotted:
+    __slots__ = ("empty", "kept")
+
+    def __init__(self) -> None:
+        self.kept = 7
+
+
+class Asked:
+    there = 5
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError("this code must not run")
+
+    @property
+    def computed(self) -> Any:
+        raise AssertionError("this code must not run")
+
+    def method(self) -> None: ...
+
+
+class Missing(dict[str, int]):
+    def __missing__(self, key: str) -> int:
+        raise AssertionError("this code must not run")
+
+
+class Listed(list[int]):
+    def __getitem__(self, place: Any) -> Any:
+        raise AssertionError("this code must not run")
+
+
+class Items:
+    def __getitem__(self, key: str) -> Any:
+        raise AssertionError("this code must not run")
+
+
+class Unlike:
+    """A key that would compare itself."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("this code must not run")
+
+    def __hash__(self) -> int:
+        return hash("a")
+
+
+def test_parts_are_read_past_the_code_of_their_classes() -> None:
+    frame = pd.DataFrame(
+        {"price": [1.5, 2.5], "when": pd.to_datetime(["2025-01-01"] * 2, utc=True)}
+    )
+    values = {
+        "df": frame, "asked": Asked(), "slotted": Slotted(), "day": pd.Timestamp("2025-01-01"),
+        "missing": Missing(a=3), "listed": Listed([4]), "odd": {Unlike(): 1, "b": 2}, "kind": Asked,
+        "sparse": pd.Series(pd.arrays.SparseArray([0, 1])), "number": np.int64(8), "pair": (1, [2]),
+    }  # fmt: skip
+    for name, told in {
+        "df.price": "Series",
+        "df['price']": "Series",
+        "df.shape": "tuple of 2",
+        "df.index": "RangeIndex",
+        "df.when": "datetime64",
+        "asked.there": "5",
+        "asked.method": "method(self)",
+        "slotted.kept": "7",
+        "day.year": "2025",
+        "missing['a']": "3",
+        "listed[0]": "4",
+        "odd['b']": "2",
+        "kind.there": "5",
+        "sparse": "Sparse",
+        "number.real": "8",
+        "pair[1][0]": "2",
+    }.items():
+        assert told in looked_at(name, **values), name
+    for name, why in {
+        "asked.computed": "is computed by",
+        "asked.gone": "has a __getattr__",
+        "slotted.empty": "is computed by",
+        "slotted.gone": "has no 'gone'",
+        "missing['b']": "there is no",
+        "odd['a']": "there is no",
+        "items['a']": "a __getitem__ of its own",
+        "asked.method.__globals__": "is no variable of the person's",
+        "modules['os']": "is no variable of the person's",
+        "module.gone": "has no 'gone'",
+        "asked +": "is not a name",
+        "asked.method()": "is not a name",
+        "nothing": "there is no",
+    }.items():
+        with pytest.raises(probe.ProbeError, match=re.escape(why)):
+            looked_at(name, **values, items=Items(), modules=sys.modules, module=math)
+
+
+def test_what_was_put_on_tables_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_: Any) -> Any:
+        raise AssertionError("this code must not run")
+
+    monkeypatch.setattr(pd.DataFrame, "grown", property(read), raising=False)
+    frame = pd.DataFrame({"price": [1]})
+    with pytest.raises(probe.ProbeError, match="was put on DataFrame"):
+        looked_at("df.grown", df=frame)
+    labelled = pd.DataFrame([[1]], columns=pd.Index([Unlike()], dtype=object))
+    with pytest.raises(probe.ProbeError, match="without running code"):
+        looked_at("df['a']", df=labelled)
+
+
+def test_a_name_that_ipython_put_there_is_no_variable() -> None:
+    shell = SimpleNamespace(user_ns={"_oh": {1: 2}, "x": 1}, user_ns_hidden={})
+    shell.user_ns_hidden["_oh"] = shell.user_ns["_oh"]
+    with pytest.raises(probe.ProbeError, match="is no variable of the person's"):
+        probe.inspect_variable(shell, "_oh[1]")
+    shell.user_ns["_oh"] = {1: 3}  # theirs now
+    assert "3" in probe.inspect_variable(shell, "_oh[1]")

@@ -79,6 +79,16 @@ def test_an_event_for_an_unknown_cell_changes_nothing() -> None:
     assert book.cells() == before
 
 
+def test_a_notebook_that_is_told_anew_keeps_what_running_cells_have_shown() -> None:
+    book, told = notebook(), notebook()
+    run(book, "one", "so far\n")
+    book.apply(CellAdded("three", "z", call_id="c1"))
+    told.go_on_from(book, running=["one", "gone"])
+    assert [bool(cell.outputs) for cell in told.cells()] == [True, False]
+    told.apply(CellAdded("four", "w", call_id="c2"))
+    assert [cell.id for cell in told.cells()] == ["one", "two", "four"]
+
+
 def test_a_cell_is_taken_out() -> None:
     book = MemoryNotebook((Cell("a", "code", "1"), Cell("b", "code", "2")))
     book.apply(CellRemoved("a", "hash"))
