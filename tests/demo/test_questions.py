@@ -141,6 +141,7 @@ def test_a_question_is_answered_right_or_refused_with_its_words(asked: dict[str,
         ("revenu 的分数的平均值", "我把“revenu”读作“revenue”。"),
         ("没有.csv 里有多少行", "没有文件 `没有.csv`"),
         ("修复上一个单元格的错误", "内核没有记录单元格的错误"),
+        ("a.csv 和 b.csv 各有多少行", "我一次只能处理一个表"),
     ],
 )
 def test_notes_are_in_the_language_of_the_question_too(

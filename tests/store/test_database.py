@@ -277,3 +277,12 @@ def test_a_value_that_sqlite_cannot_hold_is_refused_and_the_next_is_taken(
         database.write(insert("b"))
         assert names(database) == ["b"]
         database.close()
+
+
+def test_damage_is_looked_for_in_a_file_alone(tmp_path: Path) -> None:
+    assert open_database(None).find_damage() == ""
+    database = open_database(tmp_path / "runs.sqlite")
+    assert database.find_damage() == ""
+    database.close()
+    (tmp_path / "runs.sqlite").unlink()
+    assert database.find_damage() == ""
