@@ -65,27 +65,22 @@ def _value(answer: str, field: Field, told: Sequence[str], question: set[str]) -
     if field.is_live:
         named = LEFT_IN.findall(answer) if field.type_name in TABLES else []
         return named[-1] if named else None
+    own_words = {unit.stem for unit in units_of(field.name)} - ANY_NUMBER
     if field.annotation is str:
         found = NAMED.match(answer)
-        if found is not None and _is_asked(field.name, question):
+        if found is not None and own_words and _are_asked(own_words, question):
             return found[1]
         first = next((line for line in answer.splitlines() if line.strip()), "")
         return first.replace("**", "").replace("`", "").strip() or None
-    if field.annotation in (int, float) and (
-        {unit.stem for unit in units_of(field.name)} <= ANY_NUMBER
-        or _is_asked(field.name, question)
-    ):
+    if field.annotation in (int, float) and _are_asked(own_words, question):
         return _number(answer, field.annotation, told)
     return None
 
 
-def _is_asked(name: str, question: set[str]) -> bool:
-    """Whether each word of a result's name is one of the question's, or means the same as one."""
+def _are_asked(words: set[str], question: set[str]) -> bool:
+    """Whether each word is one of the question's, or means the same as one."""
     said = {sense for stem in question for sense in _meanings(stem)}
-    return all(
-        unit.stem in question or _meanings(unit.stem) & said or unit.stem in ANY_NUMBER
-        for unit in units_of(name)
-    ) and bool({unit.stem for unit in units_of(name)} - ANY_NUMBER)
+    return all(word in question or _meanings(word) & said for word in words)
 
 
 def _meanings(stem: str) -> set[tuple[str, str]]:

@@ -70,7 +70,7 @@ class Run:
 
     @property
     def code(self) -> str:
-        """The code that ran, as far as it came, as one text: run again, it does the same again."""
+        """The code that ran, as far as it came, as one text."""
         return "\n\n".join(filter(None, (ran.code_done for ran in self.record.executions)))
 
     def to_dataframe(self) -> pandas.DataFrame:
